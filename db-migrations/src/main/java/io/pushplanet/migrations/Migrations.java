@@ -6,25 +6,27 @@ import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.flywaydb.core.api.logging.Log;
 import org.flywaydb.core.api.logging.LogFactory;
 
-/// The schema's forward-only migrations. Safe to call from several processes at once: Flyway takes a lock. Tables that are in use are
-/// changed beside those who use them, who never wait for long ([PatientStatements]).
+/// The schema's forward-only migrations. Several processes may call them at once, because Flyway
+/// takes a lock. Tables in use are changed while other sessions use them, which never wait for long
+/// ([PatientStatements]).
 public final class Migrations {
   private static final Log LOG = LogFactory.getLog(Migrations.class);
 
   private Migrations() {}
 
-  /// Applies every migration that the schema does not have yet.
+  /// Applies every migration that the schema lacks.
   ///
   /// @return how many were applied
-  /// @throws org.flywaydb.core.api.FlywayException when the database cannot be reached, an applied migration was changed, or one
-  ///     has failed, now or before: see [#repair]
+  /// @throws org.flywaydb.core.api.FlywayException when the database cannot be reached, an applied
+  ///     migration was changed, or one has failed, now or before: see [#repair]
   public static int migrate(String jdbcUrl, String user, String password) {
     return flyway(jdbcUrl, user, password).migrate().migrationsExecuted;
   }
 
-  /// Lets migrations that failed be applied again. What their statements have done has to be taken back before, by hand.
+  /// Allows failed migrations to be applied again. An operator must first undo the effects of their
+  /// finished statements by hand.
   ///
-  /// @return what was done
+  /// @return the repairs
   public static List<String> repair(String jdbcUrl, String user, String password) {
     return List.copyOf(flyway(jdbcUrl, user, password).repair().repairActions);
   }

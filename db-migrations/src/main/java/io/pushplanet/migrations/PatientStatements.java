@@ -15,12 +15,13 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/// Connections whose statements wait for a table without keeping everybody else from it.
+/// Connections whose statements wait for a table without blocking other sessions for long.
 ///
-/// A change of a table needs the table for itself for a moment. Behind a transaction that has read it (a backup's long SELECT) it
-/// waits, with MySQL's defaults for a year, and whoever comes next, reader or writer, waits behind it. So it gives up after two
-/// seconds, lets the others pass, and tries again, some ten minutes long. It is the statement that is repeated: a migration of
-/// several does not break off between them.
+/// A change of a table needs exclusive access for a moment. After a transaction that has read the
+/// table (such as a backup's long SELECT) it waits, with MySQL's defaults for a year, and all later
+/// readers and writers wait behind it. So it gives up after two seconds, lets the others pass, and
+/// tries again, for some ten minutes. The repetition is per statement, so that a migration of
+/// several statements does not break off between them.
 final class PatientStatements implements InvocationHandler {
   /// For each session.
   static final String SESSION = "SET SESSION lock_wait_timeout = 2";
@@ -45,7 +46,7 @@ final class PatientStatements implements InvocationHandler {
     this.progress = progress;
   }
 
-  /// @param progress hears what is waited for, and how to find who holds it
+  /// @param progress receives the waiting statement, and how to find the transaction that blocks it
   static DataSource of(DataSource source, Consumer<String> progress) {
     return of(source, PAUSE, progress);
   }

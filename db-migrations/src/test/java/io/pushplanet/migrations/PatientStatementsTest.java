@@ -21,7 +21,7 @@ class PatientStatementsTest {
   private final List<String> progress = new ArrayList<>();
 
   @Test
-  void a_statement_that_does_not_get_its_table_is_tried_again_and_says_what_it_waits_for()
+  void a_statement_that_waits_for_its_table_is_repeated_and_reported()
       throws Exception {
     statement(2, LOCK_WAIT_TIMEOUT).execute("-- Why.\n-- And how.\nALTER TABLE messages ADD x INT");
 
@@ -36,7 +36,7 @@ class PatientStatementsTest {
   }
 
   @Test
-  void it_gives_up_some_time() throws Exception {
+  void a_statement_that_never_gets_its_table_fails_in_the_end() throws Exception {
     Statement statement = statement(Integer.MAX_VALUE, LOCK_WAIT_TIMEOUT);
 
     assertThatThrownBy(() -> statement.execute("ALTER TABLE messages ADD x INT"))
@@ -45,7 +45,7 @@ class PatientStatementsTest {
   }
 
   @Test
-  void what_else_goes_wrong_is_not_repeated() throws Exception {
+  void other_errors_are_not_repeated() throws Exception {
     Statement statement = statement(Integer.MAX_VALUE, DUPLICATE_COLUMN);
 
     assertThatThrownBy(() -> statement.execute("ALTER TABLE messages ADD x INT"))
@@ -54,7 +54,7 @@ class PatientStatementsTest {
     assertThat(progress).isEmpty();
   }
 
-  /// Fails so many times.
+  /// Fails this number of times.
   private Statement statement(int times, int error) throws SQLException {
     Statement statement =
         proxy(

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The command as a process, in a repository whose benchmark tells its arguments and stays.
+/// Runs the command as a process, in a repository whose benchmark prints its arguments and stays.
 class BenchIT {
   @TempDir private Path root;
 
@@ -44,7 +44,7 @@ class BenchIT {
   }
 
   @Test
-  void a_benchmark_gets_its_options_in_either_form_and_ends_with_the_command_that_is_killed()
+  void a_benchmark_gets_its_options_and_ends_with_a_killed_command()
       throws Exception {
     Process command = bench("fcm", "--state", root + "/elsewhere", "--seconds", "5", "--rate=7");
     BufferedReader output = command.inputReader();

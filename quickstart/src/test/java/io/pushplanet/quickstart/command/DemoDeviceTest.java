@@ -9,18 +9,18 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/// What the device sends is looked at packet by packet.
+/// Checks the device's packets one by one.
 class DemoDeviceTest {
   private static final Duration SOON = Duration.ofSeconds(20);
   private static final UUID MESSAGE = UUID.fromString("01a206f0-5ea2-7dcf-9e26-27de832eecf0");
 
   @Test
-  void a_message_is_acknowledged_when_it_is_waited_for_and_before_the_goodbye() throws Exception {
+  void an_awaited_message_is_acknowledged_before_the_disconnect() throws Exception {
     try (TerseServer server = new TerseServer(MESSAGE)) {
       try (DemoDevice device = DemoDevice.connect(server.registration())) {
         assertThat(next(server)).isEqualTo(Sent.CONNECT);
         assertThat(next(server)).isEqualTo(Sent.SUBSCRIBE);
-        // By itself the client would acknowledge sooner or later, and perhaps after its goodbye.
+        // The client itself would acknowledge at some time, perhaps after its disconnect.
         assertThat(server.sent().poll(500, TimeUnit.MILLISECONDS)).isNull();
 
         assertThat(device.awaitMessage(MESSAGE, SOON)).isTrue();

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Against an API that numbers what it is handed, and an MQTT server.
+/// With an API that numbers the messages, and an MQTT server.
 class DemoTest {
-  /// The demo sends as many messages.
+  /// The number of the demo's messages.
   private static final UUID[] MESSAGES =
       IntStream.range(0, 8).mapToObj(number -> new UUID(0, number)).toArray(UUID[]::new);
 
@@ -37,7 +37,7 @@ class DemoTest {
   /// The device of each message.
   private final List<String> sent = new ArrayList<>();
 
-  /// Of what was sent to these nothing is written.
+  /// The devices whose messages never get an outcome.
   private Set<String> broken = Set.of();
 
   private HttpServer http;
@@ -53,7 +53,7 @@ class DemoTest {
   }
 
   @Test
-  void where_everything_is_delivered_soon_nobody_is_waited_for() throws Exception {
+  void a_demo_with_prompt_deliveries_reports_no_wait() throws Exception {
     try (TerseServer mqtt = new TerseServer(MESSAGES)) {
       Set<Sent> undelivered = play(mqtt, new Patience(LONG, LONG.multipliedBy(2), said::add));
 
@@ -65,7 +65,7 @@ class DemoTest {
   }
 
   @Test
-  void whose_message_does_not_come_is_named_while_it_is_waited_for_and_in_the_end()
+  void a_device_without_its_message_is_named_during_the_wait_and_at_the_end()
       throws Exception {
     broken = Set.of("demo-phone", "demo-huawei");
     try (TerseServer mqtt = new TerseServer()) {
@@ -93,7 +93,7 @@ class DemoTest {
   }
 
   @Test
-  void whoever_misses_a_message_is_told_in_one_line_where_to_look() {
+  void a_missing_message_is_reported_in_one_line_with_advice() {
     assertThat(
             Demo.advice(
                 new Sent("demo-sensor", "m1"),

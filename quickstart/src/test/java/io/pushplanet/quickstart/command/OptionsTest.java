@@ -38,7 +38,7 @@ class OptionsTest {
   }
 
   @Test
-  void what_is_given_twice_is_refused_whatever_its_values() {
+  void an_option_given_twice_is_refused() {
     refused("--state=a --state a", "--state is given twice");
     refused("--detach --detach", "--detach is given twice");
     refused("--set=a=1 --set=b=1 --set a=2", "--set=a is given twice");

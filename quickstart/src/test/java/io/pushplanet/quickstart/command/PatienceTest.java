@@ -14,7 +14,7 @@ class PatienceTest {
       new Patience(Duration.ofSeconds(3), Duration.ofSeconds(90), told::add);
 
   @Test
-  void what_comes_soon_comes_without_a_word() {
+  void a_prompt_event_is_awaited_in_silence() {
     assertThat(await(1)).isTrue();
 
     assertThat(told).isEmpty();
@@ -22,7 +22,7 @@ class PatienceTest {
   }
 
   @Test
-  void after_a_silence_it_says_once_for_whom_it_waits_and_how_long_at_most() {
+  void after_a_silence_it_says_once_what_it_waits_for_and_how_long() {
     assertThat(await(2)).isTrue();
 
     assertThat(told).containsExactly("  waiting for d1, 90 s at most");
@@ -30,13 +30,13 @@ class PatienceTest {
   }
 
   @Test
-  void what_does_not_come_is_given_up() {
+  void an_event_that_does_not_come_is_given_up() {
     assertThat(await(3)).isFalse();
 
     assertThat(asked.stream().reduce(Duration::plus)).contains(Duration.ofSeconds(90));
   }
 
-  /// For what comes when it is asked about for the so-many-th time.
+  /// An event that comes at the given question.
   private boolean await(int times) {
     return patience.await(
         () -> "d1",

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The script itself, in a repository and with JDKs made of paper.
+/// Runs the script itself, in a pretended repository and with pretended JDKs.
 class ScriptIT {
   private static final Path SCRIPT = Path.of("..", "pushplanet").toAbsolutePath().normalize();
   private static final String ECHO_JAVA =
@@ -97,7 +97,7 @@ class ScriptIT {
   }
 
   @Test
-  void who_finds_another_building_waits_for_it_and_builds_nothing() throws Exception {
+  void a_second_build_waits_for_the_first_and_builds_nothing() throws Exception {
     Path jdk = jdk("jdk", "25.0.1");
     Files.writeString(
         root.resolve("mvnw"),
@@ -140,7 +140,7 @@ class ScriptIT {
   }
 
   @Test
-  void help_takes_neither_a_jdk_nor_a_build() throws Exception {
+  void help_needs_neither_a_jdk_nor_a_build() throws Exception {
     Path java17 = jdk("jdk-17", "17.0.2");
     Files.delete(root.resolve("quickstart/target/lib"));
 

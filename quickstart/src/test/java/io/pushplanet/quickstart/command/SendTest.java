@@ -35,7 +35,7 @@ class SendTest {
   }
 
   @Test
-  void a_message_without_a_device_is_refused_before_anything_is_asked() {
+  void a_message_without_a_device_is_refused_before_any_request() {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(() -> Send.run(Path.of("/nowhere"), List.of("--title=Hello")))
         .withMessageContaining("--device is missing");

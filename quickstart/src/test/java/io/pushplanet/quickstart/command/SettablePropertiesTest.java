@@ -56,7 +56,7 @@ class SettablePropertiesTest {
         "logging.level.io.pushplanet.cm",
         "server.tomcat.threads.max"
       })
-  void what_a_program_has_may_be_set(String property) {
+  void a_known_property_may_be_set(String property) {
     var given = new HashMap<>(Map.of("cm.mqtt-port", "1"));
     given.put(property, "1");
     SettableProperties.check(root, given);
@@ -71,7 +71,7 @@ class SettablePropertiesTest {
     "cm.no-such-thing-at-all, docs/settings.md",
     "nothing, docs/settings.md"
   })
-  void what_no_program_has_is_refused_with_the_nearest_name(String property, String told) {
+  void an_unknown_property_is_refused_with_the_nearest_name(String property, String told) {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(() ->
             UpOptions.parse(
@@ -89,7 +89,7 @@ class SettablePropertiesTest {
     "gateway.bulk, maybe, true or false",
     "cm.most-bytes, 5 bags, a size"
   })
-  void what_no_program_can_read_is_refused_before_anything_starts(
+  void an_unreadable_value_is_refused_before_the_start(
       String property, String value, String told) {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(
@@ -109,12 +109,12 @@ class SettablePropertiesTest {
     "cm.most-bytes, 16MB",
     "gateway.alerts.mail.to[0], 5 bags"
   })
-  void what_a_program_can_read_is_taken(String property, String value) {
+  void a_readable_value_is_accepted(String property, String value) {
     SettableProperties.check(root, Map.of(property, value));
   }
 
   @Test
-  void without_a_build_nobody_knows_the_settings() throws IOException {
+  void without_a_build_the_settings_are_unknown() throws IOException {
     Files.delete(metadata("dashboard"));
 
     assertThatExceptionOfType(ProcessFailed.class)

@@ -10,12 +10,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// The command as a process, on a state directory that a killed supervisor has left.
+/// Runs the command as a process, on a state directory that a killed supervisor has left.
 class StatusIT {
   @TempDir private Path state;
 
   @Test
-  void what_a_killed_supervisor_left_is_called_dead_and_not_up() throws Exception {
+  void processes_of_a_killed_supervisor_are_called_dead_and_not_up() throws Exception {
     PretendedPlatform.writeAddresses(state);
     Files.writeString(state.resolve("supervisor.child"), ProcessHandle.current().pid() + " 1\n");
 
@@ -29,7 +29,7 @@ class StatusIT {
   }
 
   @Test
-  void after_the_death_of_a_part_it_says_why_nothing_is_up() throws Exception {
+  void after_the_death_of_a_process_it_says_why_nothing_is_up() throws Exception {
     Path log =
         Files.writeString(
             state.resolve("supervisor.log"),

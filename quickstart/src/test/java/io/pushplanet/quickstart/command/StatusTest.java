@@ -19,7 +19,7 @@ class StatusTest {
   }
 
   @Test
-  void who_waits_for_servers_says_for_which() throws IOException {
+  void a_program_that_waits_for_servers_names_them() throws IOException {
     assertThat(
             obstacle(
                 503,
@@ -33,14 +33,14 @@ class StatusTest {
   }
 
   @Test
-  void who_does_not_say_why_is_named_with_the_address_that_said_so() throws IOException {
+  void a_program_without_a_reason_is_named_with_its_address() throws IOException {
     assertThat(obstacle(503, "<html>"))
         .hasValueSatisfying(
             words -> assertThat(words).contains("/actuator/health/readiness").contains("not why"));
   }
 
   @Test
-  void who_does_not_answer_is_named_with_its_address() throws IOException {
+  void a_program_that_does_not_answer_is_named_with_its_address() throws IOException {
     HttpServer server = server(200, "");
     String url = url(server);
     server.stop(0);

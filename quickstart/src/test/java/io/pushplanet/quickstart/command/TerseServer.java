@@ -17,7 +17,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// An MQTT server for one device at a time that says no more than it must, and gives whoever subscribes these messages.
+/// A minimal MQTT server for one device at a time, which sends these messages to each subscriber.
 final class TerseServer implements AutoCloseable {
   private final List<UUID> messages;
   private final BlockingQueue<Sent> sent = new LinkedBlockingQueue<>();
@@ -53,12 +53,12 @@ final class TerseServer implements AutoCloseable {
     Thread.ofVirtual().start(this::serve);
   }
 
-  /// What devices have sent and nobody has taken from here.
+  /// Packets from devices that the test has not taken yet.
   BlockingQueue<Sent> sent() {
     return sent;
   }
 
-  /// The answer to the registration of a device that is to come here.
+  /// The answer to the registration of a device that then connects here.
   ObjectNode registration() {
     ObjectNode registration = JsonMapper.shared().createObjectNode();
     registration
@@ -76,7 +76,7 @@ final class TerseServer implements AutoCloseable {
       try (Socket device = server.accept()) {
         serve(new DataInputStream(device.getInputStream()), device.getOutputStream());
       } catch (SocketException closed) {
-        // Its test is over.
+        // The test has ended.
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

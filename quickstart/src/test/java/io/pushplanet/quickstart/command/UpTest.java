@@ -26,7 +26,7 @@ class UpTest {
   }
 
   @Test
-  void a_second_start_is_refused_with_who_is_up_and_leaves_its_log_alone() throws IOException {
+  void a_second_start_is_refused_and_leaves_the_first_ones_log_alone() throws IOException {
     try (var _ = PretendedPlatform.up(state)) {
       assertThatExceptionOfType(StartRefused.class)
           .isThrownBy(() -> up("--detach"))
@@ -40,7 +40,7 @@ class UpTest {
   }
 
   @Test
-  void nor_does_it_take_the_log_of_one_that_is_only_being_started() throws IOException {
+  void a_second_start_leaves_the_log_of_a_starting_platform_alone() throws IOException {
     try (var _ = StateLock.takeToStart(state)) {
       assertThatExceptionOfType(StartRefused.class)
           .isThrownBy(() -> up("--detach"))

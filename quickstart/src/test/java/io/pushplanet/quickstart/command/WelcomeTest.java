@@ -10,7 +10,7 @@ class WelcomeTest {
   private static final Path ROOT = Path.of("/repository");
 
   @Test
-  void the_commands_it_names_find_the_state_that_it_is_about() {
+  void the_commands_that_it_names_find_its_state() {
     assertThat(text(ROOT.resolve(".pushplanet")))
         .contains("./pushplanet demo shows", "./pushplanet down stops everything");
     assertThat(text(Path.of("/a b")))

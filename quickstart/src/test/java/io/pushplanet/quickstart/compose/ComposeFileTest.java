@@ -14,7 +14,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
 
-/// docker-compose.yml is for people with Docker, which the build does not have: what can be known without it is checked here.
+/// docker-compose.yml needs Docker, which the build does not have. This checks it as far as
+/// possible without.
 class ComposeFileTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
   private static final List<String> OURS =

@@ -31,7 +31,7 @@ class ChangeFeedIT {
   }
 
   @Test
-  void a_committed_change_is_told_once_and_an_earlier_one_is_not() throws Exception {
+  void only_a_later_commit_is_reported_and_once() throws Exception {
     record("before");
     try (ChangeFeed feed = ChangeFeed.follow(database, change -> heard.add(change.subject()))) {
       assertThat(feed).isNotNull();
@@ -60,7 +60,7 @@ class ChangeFeedIT {
   }
 
   @Test
-  void a_change_whose_listener_throws_is_told_again_and_holds_up_no_other() throws Exception {
+  void a_change_is_reported_again_when_its_listener_throws() throws Exception {
     try (ChangeFeed feed =
         ChangeFeed.follow(
             database,

@@ -42,7 +42,7 @@ class LanePublisherIT {
   private static final String QUEUE = "push.webpush.normal";
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  /// Room for ten items, and for one message without its confirm.
+  /// At most ten items, and one message without its confirm.
   private static final LanePublisher.Settings TIGHT =
       new LanePublisher.Settings(
           Duration.ofMillis(1),
@@ -79,7 +79,7 @@ class LanePublisherIT {
   void an_error_while_sending_fails_its_items_and_the_lane_connects_again() throws Exception {
     AtomicInteger confirmed = new AtomicInteger();
     AtomicInteger failed = new AtomicInteger();
-    // One message without confirm: the one with the Error must not count as that for good.
+    // One message without a confirm: the one with the Error must not count as unconfirmed for ever.
     try (LanePublisher other =
         new LanePublisher(failingOnce(), "test", TIGHT, new SimpleMeterRegistry())) {
       Eventually.within(PATIENCE, () -> assertThat(other.connected()).isTrue());
@@ -98,7 +98,7 @@ class LanePublisherIT {
   @Test
   @SuppressWarnings(
       "NullAway") // a round that cannot even be put into batches, as when memory has run out
-  void an_error_between_the_queue_and_the_broker_fails_what_was_taken() {
+  void an_error_between_the_queue_and_the_broker_fails_the_taken_items() {
     AtomicInteger failed = new AtomicInteger();
     LanePublisher.Settings broken = LanePublisher.Settings.DEFAULT.lingering(null);
     try (LanePublisher other =
@@ -112,9 +112,10 @@ class LanePublisherIT {
     }
   }
 
-  /// A broker confirms what it has no queue for. A queue is not deleted here: killed soon after, RabbitMQ 3.10 has none of that name.
+  /// A broker also confirms a message without a queue. The test does not delete a queue: killed
+  /// soon after, RabbitMQ 3.10 would lack all queues of that name.
   @Test
-  void what_finds_no_queue_is_not_taken_for_confirmed_and_the_lane_connects_again() {
+  void an_item_without_a_queue_fails_and_the_lane_connects_again() {
     assertThatThrownBy(() -> lane.publishAndWait("push.nobody", List.of(item(1))))
         .isInstanceOf(BrokerUnavailable.class)
         .hasMessageContaining("push.nobody is gone");
@@ -123,7 +124,7 @@ class LanePublisherIT {
   }
 
   @Test
-  void a_lane_with_too_many_bytes_under_way_refuses_and_takes_again_what_fits() throws Exception {
+  void a_lane_with_too_many_bytes_under_way_refuses_more() throws Exception {
     lane.close();
     lane =
         new LanePublisher(
@@ -146,7 +147,7 @@ class LanePublisherIT {
     }
 
     Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(5));
-    // More than is under way at once, but one after the other.
+    // More than may be under way at once, but one after the other.
     for (int item = 0; item < 10; item++) {
       lane.publishAndWait(QUEUE, List.of(large()));
     }
@@ -157,7 +158,7 @@ class LanePublisherIT {
   }
 
   @Test
-  void whoever_throws_when_told_keeps_it_from_no_other() {
+  void a_throwing_confirmation_does_not_affect_others() {
     AtomicInteger confirmed = new AtomicInteger();
     lane.close();
     lane =
@@ -187,7 +188,7 @@ class LanePublisherIT {
   }
 
   @Test
-  void neighbours_travel_together_and_every_item_arrives_once() throws Exception {
+  void items_share_messages_and_every_item_arrives_once() throws Exception {
     AtomicInteger confirmed = new AtomicInteger();
     for (int i = 0; i < 1_000; i++) {
       lane.publish(QUEUE, item(i), counting(confirmed, new AtomicInteger()));
@@ -201,7 +202,7 @@ class LanePublisherIT {
   }
 
   @Test
-  void what_comes_now_and_then_does_not_wait_for_the_pace() {
+  void an_occasional_item_does_not_wait_for_the_pace() {
     AtomicInteger confirmed = new AtomicInteger();
     lane.close();
     lane =
@@ -219,9 +220,9 @@ class LanePublisherIT {
     }
   }
 
-  /// As a queue or a confirm does whose wait was over by itself.
+  /// As a queue or a confirm does after a wait that ended by itself.
   @Test
-  void a_late_wake_up_call_sends_nobody_sooner() throws Exception {
+  void a_late_unpark_sends_no_round_sooner() throws Exception {
     Duration linger = Duration.ofMillis(400);
     lane.close();
     lane =
@@ -265,7 +266,7 @@ class LanePublisherIT {
   }
 
   @Test
-  void what_was_confirmed_survives_the_broker_and_what_was_not_is_told() throws Exception {
+  void confirmed_items_survive_the_broker_and_others_are_reported() throws Exception {
     Set<String> confirmed = ConcurrentHashMap.newKeySet();
     AtomicInteger settled = new AtomicInteger();
     for (int sent = 0; sent < 2_000; sent++) {
@@ -291,7 +292,7 @@ class LanePublisherIT {
     }
     Eventually.within(PATIENCE, () -> assertThat(settled).hasValue(2_000));
     services.restart(Service.AMQP);
-    // The broker lets connect before it has the queue.
+    // The broker accepts connections before it has the queue.
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(2_000))));
 
     assertThat(drain().stream().flatMap(List::stream)).containsAll(confirmed);
@@ -310,7 +311,7 @@ class LanePublisherIT {
   }
 
   @Test
-  void what_a_frozen_broker_does_not_confirm_in_time_has_failed() throws Exception {
+  void an_item_that_a_frozen_broker_does_not_confirm_fails() throws Exception {
     beImpatient(10);
     long broker = services.process(Service.AMQP).pid();
     Signals.stop(broker);
@@ -324,7 +325,8 @@ class LanePublisherIT {
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(3))));
   }
 
-  /// A lane that waits for one second, with room for so many items and batches; it has published item 1.
+  /// A lane that waits for one second and takes this number of items and batches; it has published
+  /// item 1.
   private void beImpatient(int most) {
     lane.close();
     LanePublisher.Settings impatient =
@@ -342,9 +344,10 @@ class LanePublisherIT {
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(1))));
   }
 
-  /// Whoever writes to a socket that nobody reads holds the driver's lock, for as long as it takes.
+  /// A write to a socket that the broker does not read holds the driver's lock for as long as it
+  /// takes.
   @Test
-  void a_frozen_broker_whose_socket_is_full_is_left_and_everybody_is_told() throws Exception {
+  void a_frozen_broker_with_a_full_socket_is_left_and_all_items_fail() throws Exception {
     beImpatient(1_000);
     AtomicInteger confirmed = new AtomicInteger();
     AtomicInteger failed = new AtomicInteger();
@@ -363,9 +366,9 @@ class LanePublisherIT {
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(3))));
   }
 
-  /// As RabbitMQ does when its memory runs out: it keeps the connection and reads no more from it.
+  /// As RabbitMQ does when its memory runs out: it keeps the connection but stops reading from it.
   @Test
-  void a_broker_that_takes_nothing_is_given_nothing_and_its_connection_is_kept() throws Exception {
+  void a_blocked_broker_is_sent_nothing_and_its_connection_is_kept() throws Exception {
     assumeTrue(services.isRabbitMq(), "the embedded broker blocks nobody");
     AtomicInteger confirmed = new AtomicInteger();
     AtomicInteger failed = new AtomicInteger();
@@ -377,7 +380,7 @@ class LanePublisherIT {
       Eventually.within(PATIENCE, () -> assertThat(other.connected()).isTrue());
       services.rabbitmqctl("set_vm_memory_high_watermark", "0");
       try {
-        // The broker says so only to who publishes.
+        // The broker reports this only to publishers.
         other.publish(QUEUE, item(1), counting(confirmed, failed));
         Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(1));
         other.publish(QUEUE, item(2), counting(confirmed, failed));
@@ -413,11 +416,11 @@ class LanePublisherIT {
   }
 
   @RepeatedTest(20)
-  void whoever_publishes_while_it_is_closed_is_told_what_became_of_it() {
+  void an_item_published_during_the_close_gets_its_result() {
     Queue<AtomicInteger> told = new ConcurrentLinkedQueue<>();
     int publishers = 16;
 
-    // The lane is closed first, while they publish.
+    // The lane is closed while they publish.
     try (ExecutorService threads = Executors.newFixedThreadPool(publishers);
         LanePublisher closing = lane) {
       for (int publisher = 0; publisher < publishers; publisher++) {

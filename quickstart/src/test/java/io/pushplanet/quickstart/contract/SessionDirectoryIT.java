@@ -64,7 +64,7 @@ class SessionDirectoryIT {
   }
 
   @Test
-  void a_lease_that_nobody_can_read_hides_no_other() {
+  void an_unreadable_lease_hides_no_other() {
     NodeLease lease =
         new NodeLease(NODE_A, "127.0.0.1", 1884, 1883, 9083, 7, false, clock.instant());
     directory.heartbeat(lease);
@@ -96,7 +96,7 @@ class SessionDirectoryIT {
   }
 
   @Test
-  void while_redis_is_away_calls_fail_soon_and_work_again_when_it_is_back() {
+  void calls_fail_soon_without_redis_and_work_again_with_it() {
     services.kill9(Service.REDIS);
     assertThatThrownBy(() -> directory.owner(D1)).isInstanceOf(DirectoryUnavailable.class);
 

@@ -1,4 +1,4 @@
-/// What `common` promises of real servers, tried on them here because this is the module that can start them.
+/// The contracts of `common` with real servers, tested here because this module can start them.
 @NullMarked
 package io.pushplanet.quickstart.contract;
 

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// A page that leads nowhere costs a newcomer the evening.
+/// A broken link costs a newcomer the evening.
 class LinksTest {
   private static final Pattern LINK = Pattern.compile("]\\(([^)#\\s]*)(#[^)\\s]*)?\\)");
   private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
@@ -25,7 +25,7 @@ class LinksTest {
 
   @ParameterizedTest
   @MethodSource("pages")
-  void every_link_of_a_page_leads_somewhere(Path page) throws IOException {
+  void every_link_of_a_page_has_a_target(Path page) throws IOException {
     Path file = Pages.ROOT.resolve(page);
 
     List<String> broken =
@@ -49,7 +49,7 @@ class LinksTest {
         || anchors(target).contains(anchor.substring(1));
   }
 
-  /// As GitHub makes them: lower case, dashes for spaces, no other signs.
+  /// Anchors as GitHub makes them: lower case, dashes for spaces, no other signs.
   private static List<String> anchors(Path page) {
     return HEADING
         .matcher(Pages.read(page))

@@ -12,16 +12,16 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// A graph of a meter that was renamed stays empty, and nobody knows why.
+/// A graph of a renamed meter stays empty, and its reader cannot know why.
 class MeterNamesTest {
-  /// `pushplanet_id` is none: so our id is called in data that has an `id` of its own.
+  /// `pushplanet_id` is not a meter, but our id in payloads that have an `id` of their own.
   private static final Pattern METER =
       Pattern.compile("\\b(?!pushplanet_id\\b)(?:pushplanet|cm|dashboard)_[a-z_]+\\b");
 
   private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|");
   private static final Pattern PARTS = Pattern.compile("_(count|sum|max|bucket)$");
 
-  /// Results and the changelog name what there was.
+  /// Results and the changelog name meters of their time.
   static Stream<Path> places() throws IOException {
     return Stream.concat(
         Pages.all().stream()
@@ -32,7 +32,7 @@ class MeterNamesTest {
 
   @ParameterizedTest
   @MethodSource("places")
-  void every_meter_that_is_named_exists(Path place) {
+  void every_named_meter_exists(Path place) {
     Set<String> known =
         ROW.matcher(Pages.read(Pages.ROOT.resolve("docs/metrics.md")))
             .results()

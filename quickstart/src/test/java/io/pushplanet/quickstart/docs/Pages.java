@@ -16,7 +16,7 @@ final class Pages {
 
   private Pages() {}
 
-  /// Relative to the root; what is built or hidden is left out.
+  /// Relative to the root, without built and hidden folders.
   static List<Path> all() throws IOException {
     List<Path> pages = new ArrayList<>();
     Files.walkFileTree(

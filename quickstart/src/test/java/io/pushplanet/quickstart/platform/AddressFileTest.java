@@ -15,7 +15,7 @@ class AddressFileTest {
   @TempDir private Path state;
 
   @Test
-  void it_holds_what_programs_are_promised_under_the_promised_names() throws IOException {
+  void it_has_the_promised_fields() throws IOException {
     AddressFile.write(state, PretendedPlatform.addresses());
 
     JsonNode json =
@@ -32,7 +32,7 @@ class AddressFileTest {
   }
 
   @Test
-  void nobody_but_its_owner_can_read_the_keys_in_it() throws IOException {
+  void only_its_owner_can_read_it() throws IOException {
     AddressFile.write(state, PretendedPlatform.addresses());
 
     assertThat(

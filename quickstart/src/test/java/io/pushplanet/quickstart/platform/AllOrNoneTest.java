@@ -17,7 +17,7 @@ class AllOrNoneTest {
 
   @Test
   @Timeout(60)
-  void the_first_that_dies_ends_the_start_of_those_that_are_not_ready_yet() {
+  void the_first_failure_ends_the_other_starts() {
     Set<Program> givenUp = ConcurrentHashMap.newKeySet();
     CountDownLatch never = new CountDownLatch(1);
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// In a repository whose dashboard is a jar that knows how to extract itself.
+/// In a repository whose dashboard is a jar that can unpack itself.
 class BuiltProgramsIT {
   @TempDir private Path root;
   private Path target;
@@ -44,7 +44,7 @@ class BuiltProgramsIT {
   }
 
   @Test
-  void whoever_lays_a_program_out_second_runs_what_the_first_one_laid_out() throws IOException {
+  void two_processes_that_unpack_a_program_run_the_same_files() throws IOException {
     Path runnable = runnable();
     DirectoryTree.delete(runnable.getParent());
     Files.writeString(target.resolve("another-is-first"), runnable.getParent().toString());
@@ -57,7 +57,7 @@ class BuiltProgramsIT {
   }
 
   @Test
-  void the_classes_of_a_build_are_learnt_once_and_those_of_former_builds_forgotten()
+  void a_class_cache_is_made_once_per_build_and_replaces_older_ones()
       throws IOException {
     Path former = Files.createDirectory(target.resolve("layout-former")).resolve("classes-1.aot");
     Files.createFile(former);
@@ -77,7 +77,7 @@ class BuiltProgramsIT {
   }
 
   @Test
-  void a_training_that_is_given_up_leaves_nothing() {
+  void a_cancelled_training_leaves_no_files() {
     var programs = new BuiltPrograms(root);
     Path layout = runnable().getParent();
 
@@ -95,8 +95,8 @@ class BuiltProgramsIT {
     return Path.of(new BuiltPrograms(root).commandOf(Program.DASHBOARD).getLast());
   }
 
-  /// What Boot's jarmode does, and what another `up` does meanwhile where a file asks for it. What it lays out is itself, which
-  /// ends at once where nobody asks it to extract anything.
+  /// Stands in for Boot's jarmode, and for another `up` at the same time where a file asks for it.
+  /// It unpacks itself, and ends at once when it is not asked to unpack.
   static final class Extraction {
     private Extraction() {}
 

@@ -67,7 +67,7 @@ class DemoAppIT {
     return vault.decrypt(DemoApp.ID, one.provider(), one.environment(), row, one.secret());
   }
 
-  /// With simulators that issue whatever they are asked for.
+  /// With simulators that issue every requested credential.
   private void ensured(Secrets secrets) throws Exception {
     HttpServer simulators =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);

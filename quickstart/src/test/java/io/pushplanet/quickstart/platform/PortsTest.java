@@ -68,7 +68,7 @@ class PortsTest {
   }
 
   @Test
-  void what_one_was_given_no_other_is_though_nobody_listens_there_yet() {
+  void a_given_port_is_not_given_again() {
     assertThat(Stream.generate(Port::free).limit(500)).doesNotHaveDuplicates();
   }
 }

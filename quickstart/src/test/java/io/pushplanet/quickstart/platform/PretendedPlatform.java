@@ -2,11 +2,11 @@ package io.pushplanet.quickstart.platform;
 
 import java.nio.file.Path;
 
-/// What a platform leaves in its state directory, without one.
+/// The files that a platform leaves in its state directory, without a platform.
 public final class PretendedPlatform {
   private PretendedPlatform() {}
 
-  /// Holds the state as a platform does that is up.
+  /// Holds the state as a running platform does.
   public static StateLock up(Path state) {
     return StateLock.take(state);
   }

@@ -15,7 +15,7 @@ class JvmTest {
   @TempDir private Path directory;
 
   @Test
-  void what_another_jvm_holds_is_seen_and_its_garbage_is_not() throws IOException {
+  void live_objects_of_another_jvm_are_counted_and_garbage_is_not() throws IOException {
     Path program =
         Files.writeString(
             directory.resolve("Holder.java"),
@@ -44,7 +44,7 @@ class JvmTest {
       long live = jvm.liveBytes();
       long direct = jvm.directBytes();
 
-      // The compiler of the source file is alive, too.
+      // The compiler of the source file has live objects as well.
       assertThat(live).isBetween((long) HELD, HELD + 18_000_000L);
       assertThat(direct).isBetween((long) HELD, HELD + 1_000_000L);
     } finally {

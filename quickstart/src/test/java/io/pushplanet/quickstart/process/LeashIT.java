@@ -101,7 +101,7 @@ class LeashIT {
 
   @Test
   @EnabledOnOs(OS.LINUX)
-  void only_who_measures_has_children_in_its_own_session() throws Exception {
+  void only_measurements_have_children_in_their_own_session() throws Exception {
     ChildProcess away = sleeper(folder);
     ChildProcess near = ChildProcess.startInOurSession(sleep(folder));
 

@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// With a folder in the place of `/proc`.
+/// With a folder in place of `/proc`.
 class ProcessStartTest {
   private static final ProcessHandle SELF = ProcessHandle.current();
 
   @TempDir private Path proc;
 
   @Test
-  void it_is_what_the_kernel_counts_and_not_what_the_clock_says() throws IOException {
+  void the_start_comes_from_the_kernel_and_not_from_the_clock() throws IOException {
     boot("0c4e");
     stat("(java)", 4_711);
 
@@ -42,14 +42,14 @@ class ProcessStartTest {
   }
 
   @Test
-  void who_has_ended_has_none() throws IOException {
+  void an_ended_process_has_no_start() throws IOException {
     boot("0c4e");
 
     assertThat(new ProcessStart(proc).read(SELF)).isEmpty();
   }
 
   @Test
-  void without_proc_the_clock_must_do() {
+  void without_proc_the_start_comes_from_the_clock() {
     assertThat(new ProcessStart(proc.resolve("nowhere")).read(SELF))
         .contains("millis:" + SELF.info().startInstant().orElseThrow().toEpochMilli());
   }

@@ -16,10 +16,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/// What every kind of local services keeps. Each test starts its own, so it runs beside any other.
+/// The contract of every kind of local services. Each test starts its own services, so it runs
+/// beside others.
 @Execution(ExecutionMode.CONCURRENT)
 abstract class LocalServicesContract {
-  // Many a program falls over the blanks.
+  // Many programs fail on blanks in a path.
   private final Path state =
       Path.of("target", "contract of " + choice().text() + " " + UUID.randomUUID())
           .toAbsolutePath();
@@ -53,8 +54,8 @@ abstract class LocalServicesContract {
       channel.waitForConfirmsOrDie(60_000);
     }
     if (services.isRabbitMq()) {
-      // RabbitMQ 3 answers a declaration before it is on disk, which it is within two seconds; its
-      // confirm does not wait for that
+      // RabbitMQ 3 answers a declaration before it is on disk, where it arrives within two seconds;
+      // its confirm does not wait for that
       // (https://www.erlang.org/doc/apps/mnesia/mnesia.html#sync_log/0).
       services.rabbitmqctl("eval", "mnesia:sync_log().");
     }

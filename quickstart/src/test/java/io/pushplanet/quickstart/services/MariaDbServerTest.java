@@ -20,14 +20,14 @@ class MariaDbServerTest {
       """;
 
   @Test
-  void what_went_wrong_is_told_without_the_advice_that_follows_it() {
+  void the_error_is_reported_without_the_advice_after_it() {
     assertThat(MariaDbServer.complaint(LOG, 1L << 40))
         .startsWith("2026-11-22  8:53:04 0 [ERROR] InnoDB: preallocating")
         .endsWith("[ERROR] Aborting");
   }
 
   @Test
-  void a_disk_that_is_full_is_told_with_what_to_do() {
+  void a_full_disk_is_reported_with_advice() {
     assertThat(MariaDbServer.complaint(LOG, 13L << 20))
         .contains("error 28")
         .contains("13 MB left")
@@ -36,7 +36,7 @@ class MariaDbServerTest {
   }
 
   @Test
-  void a_log_without_errors_is_told_as_it_is() {
+  void a_log_without_errors_is_reported_unchanged() {
     assertThat(MariaDbServer.complaint("mariadbd: not found", 1L << 40))
         .isEqualTo("mariadbd: not found");
   }

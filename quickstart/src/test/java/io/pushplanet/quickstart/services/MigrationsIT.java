@@ -25,7 +25,7 @@ class MigrationsIT {
   private final MySqlAddress mysql = LocalServices.forTests().mysql();
   private final String url = mysql.jdbcUrl().replaceFirst("(://[^/]+/)[^?]*", "$1migrations_it");
 
-  /// The first that is missing adds an index to `inbox`.
+  /// The first missing migration adds an index to `inbox`.
   @BeforeEach
   void the_last_migrations_are_missing() throws Exception {
     try (Connection connection =
@@ -41,7 +41,7 @@ class MigrationsIT {
   }
 
   @Test
-  void a_table_that_a_long_transaction_has_read_is_changed_after_it_and_read_by_others_meanwhile()
+  void a_table_is_changed_after_a_long_transaction_and_readable_meanwhile()
       throws Exception {
     try (var others = Executors.newVirtualThreadPerTaskExecutor();
         Connection reader = connection();
@@ -61,7 +61,7 @@ class MigrationsIT {
   }
 
   @Test
-  void a_migration_that_failed_is_applied_after_a_repair() throws Exception {
+  void a_failed_migration_is_applied_after_a_repair() throws Exception {
     try (Connection connection = connection()) {
       execute(connection, "CREATE INDEX inbox_by_message ON inbox (message_id)");
       assertThatThrownBy(this::migrate).isInstanceOf(FlywayException.class);
