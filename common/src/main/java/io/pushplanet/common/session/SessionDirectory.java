@@ -126,6 +126,8 @@ public final class SessionDirectory {
     return owners;
   }
 
+  /// The node is alive for another [#LEASE] after the lease's `at`.
+  ///
   /// @return whether the directory knew the node. If not, the directory has lost its data
   public boolean heartbeat(NodeLease lease) {
     String text = new String(WireForm.write(lease), StandardCharsets.UTF_8);

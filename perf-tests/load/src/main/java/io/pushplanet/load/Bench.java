@@ -12,9 +12,11 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// `./pushplanet bench NAME`: measures a running platform, or what the benchmark starts for itself.
+/// `./pushplanet bench NAME`: measures a running platform, or the processes that the benchmark
+/// starts itself.
 ///
-/// Exit code 0 when it was measured and the account balanced, 1 when not, 2 when it was called wrongly.
+/// The exit code is 0 when the run was measured and its account balanced, 1 when not, 2 for a wrong
+/// call.
 public final class Bench {
   private static final String USAGE =
       "usage: ./pushplanet bench NAME [--seconds=20] [its options]. Names:\n";

@@ -13,20 +13,22 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 
-/// The account of a run: accepted = delivered + expired + failed + cancelled + queued, and everybody tells the same story.
+/// The account of a run: accepted = delivered + expired + failed + cancelled + queued, and all
+/// sources agree.
 ///
-/// @param total accepted recipients by where they ended; `recipients` are the accepted ones
-/// @param lost accepted, but MySQL does not know of it, or calls it queued and nobody holds it
-/// @param phantoms called delivered, but neither a device nor a provider saw it
+/// @param total accepted recipients by their outcome; `recipients` are the accepted ones
+/// @param lost accepted, but MySQL has no row, or calls it queued although no store holds it
+/// @param phantoms called delivered, but no device or provider saw it
 /// @param contradictions called failed, but a device or a provider saw it
 /// @param uninvited MySQL has a delivery to a device that was not a recipient
 /// @param miscounted messages whose counts in MySQL do not equal their deliveries
 /// @param misreported messages whose counts in the API do not equal their deliveries
-/// @param strangers messages that were seen without a 202 and beyond what unsure requests can explain
-/// @param duplicates how often something was seen again
+/// @param strangers messages that were seen without a 202 and beyond what unsure requests can
+///     explain
+/// @param duplicates how often a message was seen again
 /// @param recordedDuplicates how many of them the platform noticed
 /// @param reasons of failures and how often
-/// @param unchecked deliveries over a channel that nobody watched
+/// @param unchecked deliveries over a channel without watched receivers
 public record Account(
     long messages,
     Counts total,
@@ -96,8 +98,8 @@ public record Account(
               contradictions.add(reception);
             }
           }
-          // Seen and yet expired, cancelled or queued: the acknowledgement came too late or is on
-          // its way.
+          // Seen but expired, cancelled or queued: the acknowledgement came too late or is on its
+          // way.
           case EXPIRED, CANCELLED, QUEUED -> {}
         }
       }
@@ -135,7 +137,7 @@ public record Account(
         evidence.apiCounts().size());
   }
 
-  /// Whether every accepted recipient is accounted for and nobody contradicts.
+  /// Whether every accepted recipient is accounted for and no source contradicts.
   public boolean balances() {
     long sum =
         total.delivered() + total.expired() + total.failed() + total.cancelled() + total.queued();
@@ -149,7 +151,7 @@ public record Account(
         && strangers == 0;
   }
 
-  /// The account for people, several lines.
+  /// The account for people, in several lines.
   public String text() {
     StringBuilder text = new StringBuilder();
     line(text, "messages accepted", messages);

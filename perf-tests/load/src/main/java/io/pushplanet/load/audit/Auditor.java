@@ -28,8 +28,9 @@ import java.util.concurrent.locks.LockSupport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Compares what was accepted with MySQL, the API, the devices and the providers' ledgers, and draws the account
-/// ([Account]). As a program: `Auditor quickstart.json JOURNAL [SIGHTINGS]`; the exit code is 0 only when it balances.
+/// Compares the accepted messages with MySQL, the API, the devices and the providers' ledgers, and
+/// makes the [Account]. As a program: `Auditor quickstart.json JOURNAL [SIGHTINGS]`; the exit code
+/// is 0 only when the account balances.
 public final class Auditor {
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
   private static final int MOST_API_CALLS = 2_000;
@@ -56,17 +57,18 @@ public final class Auditor {
     System.exit(account.balances() ? 0 : 1);
   }
 
-  /// Draws the account once nothing is queued any more, or as soon as for so long nothing has ended: a backlog takes as long as it takes, and what waits
-  /// for a provider's quarter of an hour is told as queued.
+  /// Makes the account once nothing is queued, or once no delivery has ended for a while: a backlog
+  /// takes its time, and messages that wait for a provider's quarter of an hour are reported as
+  /// queued.
   ///
-  /// @param still how long nothing may end before it is drawn all the same
+  /// @param still how long no delivery ends before the account is made nevertheless
   public Account auditWhenQuiet(
       AcceptedJournal.Content journal, Optional<Sightings> sightings, Duration still) {
     List<MessageId> open = open(journal.accepted().stream().map(AcceptedMessage::id).toList());
     long lastEnd = System.nanoTime();
     while (System.nanoTime() - lastEnd < still.toNanos() && !open.isEmpty()) {
       LockSupport.parkNanos(Duration.ofMillis(500).toNanos());
-      // What has ended is not asked for again: MySQL still has to write the rest.
+      // Ended deliveries are not queried again: MySQL still has to write the others.
       List<MessageId> left = open(open);
       if (left.size() < open.size()) {
         lastEnd = System.nanoTime();
@@ -76,7 +78,7 @@ public final class Auditor {
     return audit(journal, sightings);
   }
 
-  /// Those that MySQL does not know of yet or calls queued; all of them while it cannot be asked.
+  /// The messages that MySQL lacks or calls queued; all of them while it cannot be reached.
   private List<MessageId> open(List<MessageId> messages) {
     try (TruthReader mysql = new TruthReader(target)) {
       Map<String, Counts> counts = mysql.counts(messages);
@@ -91,7 +93,7 @@ public final class Auditor {
     }
   }
 
-  /// @param sightings what the fleet saw; where it is not given, MQTT deliveries are not checked
+  /// @param sightings of the fleet; without them, MQTT deliveries are not checked
   public Account audit(AcceptedJournal.Content journal, Optional<Sightings> sightings) {
     List<MessageId> ids = journal.accepted().stream().map(AcceptedMessage::id).toList();
     try (TruthReader mysql = new TruthReader(target)) {
@@ -138,7 +140,7 @@ public final class Auditor {
     return seen;
   }
 
-  /// All messages, or an even sample where there are many.
+  /// All messages, or an even sample of many.
   private Map<String, Counts> apiCounts(List<MessageId> ids) {
     Map<String, Counts> counts = new HashMap<>();
     int step = Math.max(1, (ids.size() + MOST_API_CALLS - 1) / MOST_API_CALLS);
@@ -149,7 +151,7 @@ public final class Auditor {
             connection.exchange(
                 HttpConnection.request(
                     "GET", target.dispatcherUrl(), path, target.apiKey().reveal(), new byte[0]));
-        // A message the API does not know counts as told wrong, not as unasked.
+        // A message that the API does not know counts as misreported.
         JsonNode told = JsonMapper.shared().readTree(answer.body()).path("counts");
         counts.put(
             ids.get(i).value(),
@@ -167,7 +169,7 @@ public final class Auditor {
     return counts;
   }
 
-  /// Messages that are ready in the platform's queues.
+  /// Ready messages in the platform's queues.
   private long inBroker() {
     try {
       ConnectionFactory factory = new ConnectionFactory();

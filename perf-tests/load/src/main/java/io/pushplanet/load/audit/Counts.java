@@ -2,7 +2,7 @@ package io.pushplanet.load.audit;
 
 import io.pushplanet.common.delivery.DeliveryState;
 
-/// How many recipients of a message are where.
+/// The number of a message's recipients in each state.
 public record Counts(
     long recipients, long delivered, long failed, long expired, long queued, long cancelled) {
   static final Counts NONE = new Counts(0, 0, 0, 0, 0, 0);

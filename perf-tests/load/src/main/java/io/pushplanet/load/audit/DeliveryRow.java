@@ -2,9 +2,9 @@ package io.pushplanet.load.audit;
 
 import io.pushplanet.common.delivery.DeliveryState;
 
-/// What MySQL says of one message at one device.
+/// MySQL's row of one message at one device.
 ///
-/// @param channel empty while there is none
-/// @param reason empty where there is none
+/// @param channel empty for none
+/// @param reason empty for none
 public record DeliveryRow(
     Reception reception, DeliveryState state, String channel, String reason, int duplicates) {}

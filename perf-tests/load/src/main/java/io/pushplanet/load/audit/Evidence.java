@@ -5,17 +5,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// All that is known of a run, from sources that do not know of each other.
+/// All facts about a run, from independent sources.
 ///
-/// @param accepted what was answered with 202
-/// @param unsure requests without an answer or with a 5xx: their messages may have been delivered all the same
+/// @param accepted messages answered with 202
+/// @param unsure requests without an answer or with a 5xx: their messages may have been delivered
+///     nevertheless
 /// @param rows MySQL's deliveries of the accepted messages
 /// @param tableCounts MySQL's counts per accepted message
 /// @param apiCounts the API's counts, of all accepted messages or of a sample
-/// @param seen how often devices and providers' ledgers saw what; only devices that accepted messages were for
-/// @param held what waits in the inbox or in `later`
-/// @param inBroker messages waiting in the broker's queues; while there are some, a queued delivery may be among them
-/// @param watched channels whose receivers were watched: what was delivered over another cannot be checked
+/// @param seen how often devices and providers' ledgers saw each message; only for devices of
+///     accepted messages
+/// @param held messages that wait in the inbox or in `later`
+/// @param inBroker messages in the broker's queues; while there are some, a queued delivery may be
+///     among them
+/// @param watched channels with watched receivers: deliveries over others cannot be checked
 public record Evidence(
     List<AcceptedMessage> accepted,
     long unsure,

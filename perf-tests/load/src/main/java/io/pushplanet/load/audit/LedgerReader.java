@@ -14,8 +14,9 @@ import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Reads what the simulated providers took, from their management port: `GET /ledger?since=`, JSON lines. A notification is
-/// known by the `ref` its sender put into its data, a device by its token.
+/// Reads the notifications that the simulated providers accepted, from their management port: `GET
+/// /ledger?since=`, JSON lines. A notification is identified by the `ref` that its sender put into
+/// its data, a device by its token.
 final class LedgerReader {
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(60);
 
@@ -25,7 +26,7 @@ final class LedgerReader {
     this.simulators = simulators;
   }
 
-  /// @param devices by token; entries for others are somebody else's
+  /// @param devices by token; entries for other tokens belong to other runs
   /// @param messages message ids by reference; an unknown reference stands for itself
   Map<Reception, Integer> read(Map<String, DeviceId> devices, Map<String, String> messages) {
     Map<Reception, Integer> seen = new HashMap<>();
@@ -39,11 +40,12 @@ final class LedgerReader {
     return seen;
   }
 
-  /// What a provider took, one after the other.
+  /// A notification that a provider accepted.
   ///
   /// @param reference the sender's, from the data
-  /// @param collapseId what makes a device show only the last of those that have the same: `apns-collapse-id`, Web Push's `topic`,
-  ///     the `tag` of FCM's and HMS's notification; empty without one
+  /// @param collapseId a device shows only the last notification of those with the same one:
+  ///     `apns-collapse-id`, Web Push's `topic`, the `tag` of FCM's and HMS's notification; empty
+  ///     without one
   record Entry(String token, String reference, String collapseId) {}
 
   void eachDelivered(Consumer<Entry> visitor) {

@@ -8,17 +8,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/// Whether each device had one owner at a time: what its connections got, put beside the epochs under which nodes claimed it.
+/// Checks that each device had one owner at a time: compares the messages on its connections with
+/// the epochs under which nodes claimed it.
 ///
-/// The order of two connections is known where the directory told a claim of each, or where one was over before the other
-/// began to be claimed. Where it is not, only what each got says something: all that the one got must be before all that the other did.
+/// The order of two connections is known where the directory published a claim of each, or where
+/// one ended before the claim of the other could begin. Otherwise only their messages tell: all
+/// messages of one must come before all messages of the other.
 ///
-/// @param afterClaim connections that got something after a newer one was claimed, by milliseconds; the former node is told
-///     of the claim meanwhile
-/// @param afterDelivery connections that got something after a newer one had got something, or before and after another did, by milliseconds
-/// @param pairs of connections of one device that overlapped, and were compared
-/// @param unordered pairs that overlapped, in no known order
-/// @param telling pairs of both kinds that got enough to show a delivery after the newer one's, were there any
+/// @param afterClaim connections that got a message after a newer one was claimed, by milliseconds;
+///     the former node learns of the claim meanwhile
+/// @param afterDelivery connections that got a message after a newer one had got one, or both
+///     before and after another one did, by milliseconds
+/// @param pairs of overlapping connections of one device that were compared
+/// @param unordered overlapping pairs without a known order
+/// @param telling pairs of both kinds with enough messages to show a delivery after the newer
+///     one's, if there was one
 public record Ownership(
     List<Long> afterClaim, List<Long> afterDelivery, long pairs, long unordered, long telling) {
   /// A claim is made between CONNECT and CONNACK; clocks are read in whole milliseconds.
@@ -29,10 +33,10 @@ public record Ownership(
     afterDelivery = List.copyOf(afterDelivery);
   }
 
-  /// When a connection was claimed: exactly, or somewhere between.
+  /// When a connection was claimed: the exact time, or a range.
   private record Tenure(Stay stay, long from, long to) {}
 
-  /// @param millisToNanos what to add to an epoch, in nanoseconds, to have it in the time of the stays
+  /// @param millisToNanos added to an epoch, in nanoseconds, gives it in the time of the stays
   public static Ownership of(List<Stay> stays, List<Claim> claims, long millisToNanos) {
     Map<DeviceId, List<Stay>> staysOf = new HashMap<>();
     stays.forEach(stay -> staysOf.computeIfAbsent(stay.device(), _ -> new ArrayList<>()).add(stay));
@@ -88,13 +92,15 @@ public record Ownership(
         afterClaim, afterDelivery, pairs, unordered / 2, orderedTelling + unorderedTelling / 2);
   }
 
-  /// Of two that got something once each, in whichever order, either may have been the newer one.
+  /// When each of two connections got messages in one turn, in either order, either may be the
+  /// newer one.
   private static boolean shows(Stay one, Stay other) {
     return one.messages() > 0 && other.messages() > 0 && one.messages() + other.messages() > 2;
   }
 
-  /// For how long the first went on after the other had got something, although it had got something after the first had; 0 where they
-  /// took turns once. What was read in one turn of the fleet is in no order.
+  /// For how long the first connection got messages after the other had got one, although it had
+  /// also got some before; 0 where they took turns once. Messages read in one turn of the fleet
+  /// have no order.
   private static long interleaved(Stay first, Stay other) {
     boolean before = first.firstNanos() < other.firstNanos();
     return before && other.messages() > 0 ? first.lastNanos() - other.firstNanos() : 0;
@@ -112,7 +118,7 @@ public record Ownership(
     return new Tenure(stay, stay.beganNanos(), stay.welcomedNanos());
   }
 
-  /// The longest of these milliseconds; 0 where there are none.
+  /// The longest of these, in milliseconds; 0 for none.
   public static long worst(List<Long> millis) {
     return millis.stream().mapToLong(Long::longValue).max().orElse(0);
   }

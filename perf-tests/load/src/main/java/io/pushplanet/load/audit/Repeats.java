@@ -4,14 +4,15 @@ import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
 
-/// What providers took more than once, from the simulators' ledger.
+/// Notifications that providers accepted more than once, from the simulators' ledger.
 ///
-/// @param times how often something was taken again
-/// @param notMergeable those that a device would show beside the first, because they carry no collapse id or another
+/// @param times how often a notification was accepted again
+/// @param notMergeable those that a device would show beside the first, because they have no
+///     collapse id or another one
 public record Repeats(long times, long notMergeable) {
   private record Key(String token, String reference) {}
 
-  /// Of all that the ledger holds.
+  /// Of all entries in the ledger.
   public static Repeats of(URI simulators) {
     Map<Key, String> first = new HashMap<>();
     long[] counts = new long[2];

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/// Reads MySQL as it is, without any code of the services. Not thread-safe.
+/// Reads MySQL directly, without any code of the services. Not thread-safe.
 final class TruthReader implements AutoCloseable {
   private static final int IDS_PER_QUERY = 500;
 
@@ -74,7 +74,7 @@ final class TruthReader implements AutoCloseable {
     return counts;
   }
 
-  /// By what a provider's ledger calls a device: its token, or the last part of its Web Push endpoint.
+  /// By a provider's name of a device: its token, or the last part of its Web Push endpoint.
   Map<String, DeviceId> devicesByToken(AppId app) throws SQLException {
     Map<String, DeviceId> devices = new HashMap<>();
     try (PreparedStatement query =
@@ -98,7 +98,7 @@ final class TruthReader implements AutoCloseable {
     return endpoint.substring(endpoint.lastIndexOf('/') + 1);
   }
 
-  /// What waits in the inbox, in broadcasts or in `later`.
+  /// Messages that wait in the inbox, in broadcasts or in `later`.
   Set<Reception> held(AppId app) throws SQLException {
     Set<Reception> held = new HashSet<>();
     try (PreparedStatement query =

@@ -1,4 +1,4 @@
-/// The account: what was accepted against what MySQL, the API, devices and providers say.
+/// The account: the accepted messages against MySQL, the API, devices and providers.
 @NullMarked
 package io.pushplanet.load.audit;
 

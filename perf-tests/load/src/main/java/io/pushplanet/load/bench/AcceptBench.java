@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// How many unicast messages a second are accepted, each after the broker's confirm, while all that follows an accept
-/// (delivery, outcomes, rows) goes on beside it on the same machine.
+/// How many unicast messages per second are accepted, each after the broker's confirm, while all
+/// later steps (delivery, outcomes, rows) run on the same machine.
 final class AcceptBench {
   private static final int DEVICES = 500;
   private static final String CLIENTS = "64,500";
@@ -46,7 +46,7 @@ final class AcceptBench {
     }
   }
 
-  /// Its length and messages are told, because they say how warm the programs were afterwards.
+  /// The warm-up's length and messages are reported, because they tell how warm the programs were.
   private static List<Report.Row> warmUp(
       Bed bed, List<Integer> clients, Duration length, PrintStream out) {
     out.println("warming up for " + length.toSeconds() + " s");

@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// What a notification of 1 KB costs our HTTP/2 connections and what it costs pushy, against one server in the same run: at
-/// full speed (there HttpComponents Core, too), over a long way, and when the server misbehaves.
+/// The cost of a notification of 1 KB for our HTTP/2 connections and for pushy, with one server in
+/// the same run: at full speed (HttpComponents Core there as well), with a long round trip, and
+/// when the server misbehaves.
 final class ApnsBench {
   private static final String OURS = "ours";
   private static final String PUSHY = "pushy";

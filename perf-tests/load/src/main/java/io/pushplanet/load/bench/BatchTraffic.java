@@ -21,12 +21,12 @@ final class BatchTraffic {
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
   private static final String TEXT = "x".repeat(850);
 
-  /// What a request holds.
+  /// The contents of a request.
   enum Shape {
     /// One message for one device.
     SINGLE("single", 1, 64, "messages"),
 
-    /// Messages that differ, one for each device.
+    /// Different messages, one for each device.
     MESSAGES("batches of 100 messages", 100, 8, "messages:batch"),
 
     /// One message for many devices, named one by one.
@@ -75,7 +75,7 @@ final class BatchTraffic {
     return refused.sum();
   }
 
-  /// Runs until the gate ends all clients; it is asked before each request.
+  /// Runs until the gate ends all clients, which ask it before each request.
   void run(Traffic.Gate gate) {
     try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < shape.clients; i++) {

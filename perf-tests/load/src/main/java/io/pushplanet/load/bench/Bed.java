@@ -24,9 +24,10 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 
-/// What every benchmark stands on: connected devices, a journal, and the processor time of the platform's programs.
+/// The base of every benchmark: connected devices, a journal, and the processor time of the
+/// platform's programs.
 final class Bed implements AutoCloseable {
-  /// Nothing may expire or be given up while it is measured.
+  /// No message may expire or be given up during a measurement.
   static final String DELIVERY = "{\"route\":\"mqtt\",\"ttl\":\"PT1H\"}";
 
   private static final Duration DEVICES_READY_WITHIN = Duration.ofSeconds(60);
@@ -60,7 +61,7 @@ final class Bed implements AutoCloseable {
     listener.arrived(device, messageId, nanos);
   }
 
-  /// Sends through `clients` until the gate ends them, heard by `journey`.
+  /// Sends through `clients` until the gate ends them, and reports to `journey`.
   Traffic send(String part, int clients, Journey journey, Traffic.Gate gate) {
     listener = journey;
     Traffic traffic = new Traffic(target, journal, run + "-" + part, devices, DELIVERY, journey);
@@ -87,7 +88,7 @@ final class Bed implements AutoCloseable {
     return sightings;
   }
 
-  /// Waits until the devices have acknowledged everything that was accepted.
+  /// Waits until the devices have acknowledged all accepted messages.
   ///
   /// @return whether they have
   boolean awaitArrivals(Duration atMost) {

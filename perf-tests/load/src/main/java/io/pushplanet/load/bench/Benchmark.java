@@ -148,7 +148,7 @@ public enum Benchmark {
     this(text, what, "");
   }
 
-  /// @param options it has besides `--seconds`, parted by blanks
+  /// @param options besides `--seconds`, separated by blanks
   Benchmark(String text, String what, String options) {
     this.text = text;
     this.what = what;
@@ -164,7 +164,7 @@ public enum Benchmark {
 
   abstract Result measure(Run run);
 
-  /// The options it has besides `--seconds`.
+  /// Its options besides `--seconds`.
   public Set<String> options() {
     return Set.of(options.split(" "));
   }
@@ -184,7 +184,7 @@ public enum Benchmark {
 
   /// Runs it, prints a table and writes `NAME.json` into the run's directory.
   ///
-  /// @return whether all went as it must (the account balanced, nobody was lost)
+  /// @return whether the run succeeded (the account balanced, no message was lost)
   public boolean run(Run run) {
     Result result = measure(run);
     StringBuilder command = new StringBuilder("./pushplanet bench " + text);

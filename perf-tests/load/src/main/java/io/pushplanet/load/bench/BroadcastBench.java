@@ -20,17 +20,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
-/// One message to every device of one node or several: what it costs a node, when the last device has it, and what a message
-/// to a single device takes before and meanwhile. A device that gets it at QoS 1 acknowledges it; nothing may be missing.
+/// One message to every device of one or several nodes: its cost for a node, when the last device
+/// has it, and the time of a message to a single device before and during it. A device that gets it
+/// at QoS 1 acknowledges it; no message may be missing.
 ///
-/// The devices sit on the nodes' own machine, in processes that get what processors have to spare: they stand for thousands of others.
-/// With `--fleet=equal` they take the processors from the nodes and from whoever measures.
+/// The devices run on the nodes' own machine, in low-priority processes: they stand for thousands
+/// of other machines. With `--fleet=equal` they compete with the nodes and the meter for the
+/// processors.
 final class BroadcastBench {
   private static final String CALM = "0190ca20";
   private static final int CALM_DEVICES = 100;
 
-  // With fewer the compilers still take a processor for 80 ms while a message to one device is
-  // measured.
+  // With fewer messages the compilers still take a processor for 80 ms during the measurement of
+  // single messages.
   private static final int WARM = 40;
 
   private static final int COUNTED = 10;
@@ -45,7 +47,7 @@ final class BroadcastBench {
   private final int sessions;
   private long missing;
 
-  /// A node with what belongs to it.
+  /// A node with its devices and meters.
   private static final class Site {
     final ConnectionManager node;
     final FleetProcess fleet;
@@ -186,7 +188,7 @@ final class BroadcastBench {
     for (int message = 0; message < BESIDE; message++) {
       meanwhile.addAll(besideABroadcast(neighbours));
     }
-    // What comes once too often may come last.
+    // A duplicate may come last.
     LockSupport.parkNanos(SETTLED_AFTER.toNanos());
     run.out()
         .println(
@@ -219,7 +221,7 @@ final class BroadcastBench {
     return took;
   }
 
-  /// One message to everybody.
+  /// One message to all devices.
   ///
   /// @return nanoseconds until the last device had it
   private long broadcast() {

@@ -23,16 +23,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/// What a connected device costs us, and what it costs others under the same load in the same run: memory of an idle
-/// session, processor time of a connect, a ping, a message. Every server runs alone, in a process of its own; the
-/// devices are in another.
+/// The cost of a connected device for us and for other servers under the same load in the same run:
+/// memory of an idle session, processor time of a connect, a ping, a message. Each server runs
+/// alone, in a process of its own; the devices are in another.
 final class ConnectionsBench {
   private static final String OURS = "connection-manager";
   private static final String SESSIONS = "5000,10000,19500";
 
-  /// Of each JVM: all of it there from the start, and touched. With a limit alone G1 gives memory back after each concurrent
-  /// mark, and what it collects then out of a small heap is some rounds' and not others'; a heap that only may not shrink is
-  /// touched for the first time in the rounds that are measured.
+  /// The heap of each JVM, fixed and touched at the start. With only a limit, G1 returns memory
+  /// after each concurrent mark, and then some rounds collect a smaller heap than others; a heap
+  /// that only may not shrink is first touched in the measured rounds.
   private static final List<String> HEAP = List.of("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch");
 
   private static final List<String> SERVERS = List.of(OURS, "mosquitto", "moquette", "hivemq");
@@ -87,7 +87,7 @@ final class ConnectionsBench {
     return Arrays.stream(option.split(",")).map(Integer::parseInt).sorted().toList();
   }
 
-  /// Idle sessions of ours over TLS 1.3.
+  /// Our idle sessions over TLS 1.3.
   private static List<Report.Row> tls(Run run, Path directory) {
     List<Integer> sessions = numbers(run.option("tls").orElse(TLS_SESSIONS));
     if (sessions.size() < 2) {
@@ -124,7 +124,7 @@ final class ConnectionsBench {
     }
   }
 
-  /// More sessions than a process has descriptors for, without sockets.
+  /// More sessions than a process has descriptors, without sockets.
   private static List<Report.Row> fullTable(Run run, Path directory) {
     int sessions = Integer.parseInt(run.option("table").orElse(TABLE));
     if (sessions == 0) {

@@ -14,8 +14,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/// Messages all the way to the device's acknowledgement: first as many as go with a bounded number under way, then evenly
-/// at half of that rate, or as many a second as are asked for, where latency says something; and once more so, until the API tells of it.
+/// Messages from the request to the device's acknowledgement: first as fast as possible with a
+/// bounded number in flight, then evenly at half of that rate, or at a given rate, where latency is
+/// meaningful; and once more so, until the API reports the delivery.
 final class EndToEndBench {
   private static final int DEVICES = 1_000;
   private static final int CLIENTS = 64;
@@ -23,7 +24,7 @@ final class EndToEndBench {
   private static final int WARM_UP_SECONDS = 30;
   private static final Duration ARRIVED_WITHIN = Duration.ofSeconds(60);
 
-  /// What came of a message is in the API within so long.
+  /// The API reports a delivery within this time.
   private static final Duration TOLD_WITHIN = Duration.ofSeconds(2);
 
   private EndToEndBench() {}
@@ -72,7 +73,7 @@ final class EndToEndBench {
                 && System.nanoTime() - end < 0);
   }
 
-  /// By itself, because who looks costs the programs something, too.
+  /// Separately, because the requests to the API cost the programs time as well.
   private static List<Report.Row> timelines(Run run, Bed bed, double perSecond, String load) {
     try (Timelines timelines = new Timelines(run.target())) {
       evenly(bed, perSecond, run.each(), new Journey(() -> {}, timelines));

@@ -29,18 +29,21 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
-/// The platform with some workers under an even load to all providers, a quarter each: providers that misbehave in every way they have,
-/// then workers that are killed again and again. The run is cut into legs, each with a journal and an account of its own, and
-/// what a provider took twice is counted.
+/// The platform with several workers under an even load to all providers, a quarter each: first the
+/// providers misbehave in every way they can, then workers are killed again and again. The run is
+/// cut into legs, each with a journal and an account of its own, and notifications accepted twice
+/// are counted.
 ///
-/// Something may be taken twice only where nobody could know that it was taken: at a kill what the broker had handed to the dead
-/// worker and nobody had acknowledged (counted by those who get it next), and where a provider takes a notification and gives no
-/// answer. All of it must carry the same collapse id as the first.
+/// A provider may accept a notification twice only where the first acceptance cannot be known: at a
+/// kill, the unacknowledged messages of the dead worker (counted by the worker that gets them
+/// next), and where a provider accepts a notification without an answer. Both notifications must
+/// carry the same collapse id.
 final class FaultsBench {
   private static final int CLIENTS = 32;
   private static final int KILLS_PER_LEG = 25;
 
-  /// With so many starts ahead, each is to be a fast one: learning the classes takes as long as some starts do.
+  /// With this many starts ahead each start should be fast: making the class caches takes as long
+  /// as some starts.
   private static final int WORTH_TRAINING = 10;
 
   private static final Duration BETWEEN_FAULTS = Duration.ofMillis(300);
@@ -52,12 +55,13 @@ final class FaultsBench {
   private static final List<Channel> PROVIDERS =
       List.of(Channel.APNS, Channel.FCM, Channel.HMS, Channel.WEBPUSH);
 
-  /// What happens to one request at each provider.
+  /// A provider's misbehaviour with one request.
   ///
   /// @param fates in the simulators' words
-  /// @param takenEach how many notifications of one fault may be taken twice: 1 where the provider takes one and gives no answer
+  /// @param takenEach how many notifications one such fault may duplicate: 1 where the provider
+  ///     accepts it without an answer
   private record Kind(String name, Map<Channel, String> fates, int takenEach) {
-    /// The same everywhere.
+    /// The same for all providers.
     Kind(String name, String everywhere, int takenEach) {
       this(
           name,
@@ -65,7 +69,7 @@ final class FaultsBench {
           takenEach);
     }
 
-    /// An answer that every provider words in its own way.
+    /// An answer that each provider gives in its own words.
     static Kind answer(String name, String apns, String fcm, String hms, String webpush) {
       return new Kind(
           name,
@@ -73,7 +77,7 @@ final class FaultsBench {
           0);
     }
 
-    /// @param provider which has every kind
+    /// @param provider that has all kinds
     String scenario(Channel provider) {
       return provider.word() + " next 1 " + fates.get(provider);
     }
@@ -201,7 +205,7 @@ final class FaultsBench {
   }
 
   private Benchmark.Result measure(int mostKills, List<Kind> kinds, int each) {
-    // The workers' code and connections are cold, and what they meet first would count as a fault.
+    // The workers' code and connections are cold, and their first faults would otherwise count.
     leg("warm-up", () -> TimeUnit.SECONDS.sleep(run.number("warm-up", 10)), Long.MAX_VALUE);
     for (Kind kind : kinds) {
       long most = (long) providers.size() * each * kind.takenEach();
@@ -213,7 +217,7 @@ final class FaultsBench {
       int now = Math.min(KILLS_PER_LEG, mostKills - done);
       run.say("killed: %,d of %,d", done, mostKills);
       double handedOutBefore = unansweredAtKills + redelivered();
-      // What may come twice is known only when the leg is over.
+      // The allowed number of duplicates is known only when the leg has ended.
       Repeats twice = leg("kills from " + done, () -> kill(now), Long.MAX_VALUE);
       double handedOut = unansweredAtKills + redelivered() - handedOutBefore;
       balances &= twice.times() <= handedOut;
@@ -235,12 +239,13 @@ final class FaultsBench {
     return new Benchmark.Result(rows, balances && kills == mostKills);
   }
 
-  /// Past the time that the run was given no worker is killed any more; the account of what was is drawn all the same.
+  /// Past the run's time no worker is killed any more; the account of the earlier kills is made
+  /// nevertheless.
   private boolean goesOn() {
     return System.nanoTime() - faultsUntilNanos < 0;
   }
 
-  /// @param option names some of them, separated by commas; else it is all of them
+  /// @param option names some of them, separated by commas; without it, all of them
   private static <T> List<T> chosen(Run run, String option, List<T> all, Function<T, String> name) {
     List<String> names = all.stream().map(name).toList();
     return run.some(option, String.join(",", names), names).stream()
@@ -264,7 +269,7 @@ final class FaultsBench {
     for (int i = 0; i < count && goesOn(); i++) {
       TimeUnit.MILLISECONDS.sleep(500 + random.nextInt(1_500));
       PlatformProcess worker = workers.get(kills % workers.size());
-      // What it was handed of others' leavings goes with it.
+      // Its share of other workers' leftovers is lost with it.
       unansweredAtKills += Math.round(redelivered(worker));
       long start = System.nanoTime();
       worker.kill9();
@@ -288,7 +293,7 @@ final class FaultsBench {
 
   // A leg
 
-  /// @param mostTwice what providers may have taken again at most
+  /// @param mostTwice how many notifications providers may have accepted again
   private Repeats leg(String name, Faults faults, long mostTwice) {
     String file = name.replaceAll("[^A-Za-z0-9]+", "-");
     try (AcceptedJournal journal = new AcceptedJournal(directory.resolve(file + ".journal"))) {
@@ -312,8 +317,8 @@ final class FaultsBench {
         new Auditor(target)
             .auditWhenQuiet(AcceptedJournal.read(journal.file()), Optional.empty(), QUIET_WITHIN);
     Repeats twice = Repeats.of(target.simulatorsUrl());
-    // A leg's ledger is its own: whatever comes of it later is a stranger in the next one's
-    // account.
+    // Each leg has its own ledger: a later notification of this leg would be a stranger in the next
+    // one's account.
     simulators("DELETE", "/ledger", "");
     messages += account.messages();
     lost += account.lost().size();

@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// What a notification of 1 KB to FCM costs our sender, against a server that does nothing but answer: each of a message of its
-/// own, or all of one, which is written once.
+/// The cost of a notification of 1 KB to FCM for our sender, with a server that only answers: each
+/// notification of a message of its own, or all of one message, which is written once.
 final class FcmBench {
-  /// For people, by the client's name in `FcmRequests`.
+  /// The texts for people by the client's name in `FcmRequests`.
   private static final Map<String, String> CLIENTS =
       new TreeMap<>(Map.of("fcm", "a message each", "fcm-to-all", "one message to all"));
 

@@ -6,7 +6,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/// What a sender at full speed has open: the loads that `SenderProgram` measures one after the other.
+/// The connections and requests of a sender at full speed: the loads that `SenderProgram` measures
+/// one after the other.
 record FullSpeed(int connections, int inFlight) {
   static final int[] CONNECTIONS = {1, 2, 4};
   static final int[] IN_FLIGHT = {100, 500, 900};
@@ -19,7 +20,7 @@ record FullSpeed(int connections, int inFlight) {
         .toList();
   }
 
-  /// What all of them cost a client, by [#key]; says beforehand how long that takes.
+  /// The cost of all loads for a client, by [#key]; prints beforehand how long that takes.
   static Map<String, Long> measure(String client, ProviderSenders senders, Run run) {
     int loads = all().size();
     long seconds = run.each().toSeconds();

@@ -31,28 +31,29 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/// What a notification of 1 KB costs from its accept to the provider's answer and the row that tells of it, one in a request
-/// or a hundred; and how many a second go from the queue to a provider, near or a long way off, with acknowledgements and reports. The provider is a
-/// server that does nothing but answer, in a process of its own: the strict simulators would be what is measured.
+/// The cost of a notification of 1 KB from its accept to the provider's answer and its row in
+/// MySQL, one per request or a hundred; and how many per second go from the queue to a provider,
+/// near or far away, with acknowledgements and events. The provider is a server that only answers,
+/// in a process of its own: the strict simulators would limit the rate.
 final class GatewayBench {
   private static final List<String> PARTS =
       List.of("single", "messages", "devices", "queue", "singles");
   private static final int DEVICES = 2_000;
 
-  /// So many may be on their way: no queue builds up.
+  /// The number in flight, small enough that no queue builds up.
   private static final int UNDER_WAY = 4_000;
 
   private static final int WARM_UP_SECONDS = 30;
   private static final Duration DRAINED_WITHIN = Duration.ofSeconds(120);
 
-  /// What the worker pays for being asked (some 4 ms) counts for what is measured: it is asked no sooner than when half of what
-  /// may be on its way could be, and no more often than this.
+  /// A request for the worker's figures costs it some 4 ms, which count. So the first request comes
+  /// when half of the messages in flight could be done, and the others not more often than this.
   private static final Duration ASKED_EVERY = Duration.ofMillis(200);
 
   private static final double RATE_GOAL = 20_000;
 
-  /// What gorush 1.22, which keeps nothing on disk, took on the machine and the day of this page: tuned as its README advises,
-  /// the better of two runs. It is not measured again here.
+  /// The cost of gorush 1.22, which keeps nothing on disk, on the machine and the day of this page:
+  /// tuned as its README advises, the better of two runs. It is not measured again here.
   private static final String PEER_FROM = "gorush, perf-tests/results/2026-11-22-gorush.md";
 
   private static final double SINGLE_PEER = 130;
@@ -61,7 +62,7 @@ final class GatewayBench {
   private static final double SINGLE_GOAL = 100;
   private static final double BATCH_GOAL = 45;
 
-  /// Of an app alone: four fifths of `gateway.delivery.most-in-flight`.
+  /// The share of a single app: four fifths of `gateway.delivery.most-in-flight`.
   private static final double PLACES = 3_276;
 
   private static final double SHARE_GOAL = 0.95;
@@ -104,8 +105,8 @@ final class GatewayBench {
         run.some(
             "parts", delay.isZero() ? "single,messages,devices,queue" : "queue,singles", PARTS);
     Path directory = run.ownDirectory();
-    // What was started below the platform's own directory, the platform takes for leftovers of its
-    // last run and ends.
+    // The platform would take processes with records in its own directory for leftovers of its last
+    // run, and end them.
     Path ownDirectory = directory.resolveSibling(run.name() + "-provider");
     Path authority = directory.resolve("simulators");
     try {
@@ -134,7 +135,7 @@ final class GatewayBench {
     }
   }
 
-  /// A round trip to the provider; zero = it is near.
+  /// The round trip to the provider; zero: it is near.
   private static Duration delay(Run run) {
     String given = run.option("delay").orElse("0ms");
     if (!given.matches("[0-9]{1,4}ms")) {
@@ -152,7 +153,7 @@ final class GatewayBench {
             provider,
             "gateway.fcm.endpoint",
             provider,
-            // What Google allows a project is not what is measured.
+            // So that Google's quota of a project does not limit the rate.
             "gateway.fcm.messages-per-minute",
             "600000000"));
   }
@@ -210,13 +211,14 @@ final class GatewayBench {
             peer,
             goal,
             PEER_FROM));
-    // The provider's own is in no list: it is the bench's, as the load is.
+    // Without the provider's own time, which belongs to the bench, like the load.
     micros.forEach((program, each) -> {
       if (!program.equals("load") && !program.equals("simulators")) {
         rows.add(Report.Row.of("CPU per notification: " + program + with, "us", each));
       }
     });
-    // Much of it says that the programs were not warm: then a message costs several times as much.
+    // Much compiler time means that the programs were not warm: then a message costs several times
+    // as much.
     rows.add(
         Report.Row.of(
             "compilers meanwhile" + with,
@@ -247,7 +249,7 @@ final class GatewayBench {
     }
   }
 
-  /// Sends with a bounded number of messages on their way, and waits for the last.
+  /// Sends with a bounded number of messages in flight, and waits for the last.
   ///
   /// @return how many were accepted
   private long underWay(Shape shape, Duration length) {
@@ -289,7 +291,7 @@ final class GatewayBench {
 
   // From the queue
 
-  /// Lets the worker stand still while the queue fills, and then run: it is warm.
+  /// Freezes the worker while the queue fills, and then lets it run: it is warm.
   private void fromTheQueue(Shape shape, String time) {
     Meters before = Meters.of(workerPort);
     long toldBefore = told();
@@ -335,15 +337,15 @@ final class GatewayBench {
             micros.getOrDefault("gateway-worker", 0.0)));
   }
 
-  /// What was seen of a long line while a queue was emptied over it.
+  /// The figures of a long line while a queue was emptied over it.
   ///
-  /// @param rate a second, of those between the first tenth and the last
+  /// @param rate per second, between the first tenth and the last
   /// @param underWay requests without an answer, at most
   /// @param connections to the provider, at most
   /// @param nanos until nine tenths were answered
   private record Line(double rate, double underWay, double connections, long nanos) {}
 
-  /// Until nine tenths are answered.
+  /// Waits until nine tenths are answered.
   private Line watch(Meters before, long accepted) {
     double underWay = 0;
     double connections = 0;
@@ -395,7 +397,8 @@ final class GatewayBench {
     return System.nanoTime() - start;
   }
 
-  /// Until the lanes' messages are acknowledged, which each is when the broker has confirmed what came of it.
+  /// Waits until the lanes' messages are acknowledged, each after the broker has confirmed its
+  /// outcomes.
   private void awaitAcknowledged() {
     long deadline = System.nanoTime() + DRAINED_WITHIN.toNanos();
     while (Meters.of(workerPort, IN_HAND).sum(IN_HAND, "consumer=\"deliver-") > 0
@@ -404,7 +407,8 @@ final class GatewayBench {
     }
   }
 
-  /// Until all are delivered and MySQL has the rows that tell so: the minutes are written in the same transaction.
+  /// Waits until all are delivered and MySQL has their rows: the minutes are written in the same
+  /// transaction.
   private void awaitTold(Meters before, long toldBefore, long accepted) {
     awaitDelivered(before, accepted);
     long deadline = System.nanoTime() + DRAINED_WITHIN.toNanos();

@@ -24,21 +24,22 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/// Hostile clients at every kind of listener of one node, while a gateway delivers to devices that do nothing wrong: mutated
-/// packets at a set rate and then as many as were asked for, as fast as it goes; sockets that never finish their first packet;
-/// headers that declare 268 MB.
+/// Hostile clients at every kind of listener of one node, while a gateway delivers to well-behaved
+/// devices: mutated packets at a set rate, and then as many as requested as fast as possible;
+/// sockets that never finish their first packet; headers that declare 268 MB.
 ///
-/// The attackers sit on the node's own machine, in a process that gets what processors have to spare: they stand for other
-/// machines, whose processors nobody here shares. What they still cost the neighbours as fast as it goes is the machine's doing,
-/// and only at the set rate the node's own. That counts of a node that runs: what it takes to meet something for the first time is
-/// told beside it. And the same attack on a second node, whose loops the neighbours have nothing to do with, tells what of their
-/// milliseconds is the machine's even then.
+/// The attackers run on the node's own machine, in a low-priority process: they stand for other
+/// machines, which would not share its processors. At full speed their effect on the neighbours is
+/// therefore the machine's, and only at the set rate is it the node's. The goals are for a warm
+/// node; the effect of the first attack of each kind is reported beside it. The same attack on a
+/// second node, which does not serve the neighbours, tells how much of their milliseconds comes
+/// from the machine even then.
 final class HostileBench {
   private static final String CALM = "0190ca12";
   private static final int CALM_DEVICES = 100;
   private static final int PACED_THREADS = 4;
 
-  /// Most of them wait for the node, which collects log-ins before it asks Redis.
+  /// Most connects wait for the node, which collects log-ins before it asks Redis.
   private static final int THREADS = 32;
 
   private static final int DECLARATIONS = 200;
@@ -46,7 +47,8 @@ final class HostileBench {
   private static final int WARM_UP_SECONDS = 30;
   private static final Duration UNTIL_ALL_ARE_SENT = Duration.ofHours(1);
 
-  /// So many more sockets are kept, because each is closed after five seconds and has to be opened again.
+  /// The number of additional sockets, because the node closes each after five seconds and it must
+  /// be opened again.
   private static final double SPARE = 0.1;
 
   private final Run run;
@@ -73,7 +75,7 @@ final class HostileBench {
     this.attackers = attackers;
   }
 
-  /// @param attack what the attackers, or those who watched them, say
+  /// @param attack the report of the attackers, or of their observers
   /// @param p99 of the neighbours meanwhile
   private record Meanwhile<T>(T attack, Neighbours.P99 p99) {}
 
@@ -115,7 +117,7 @@ final class HostileBench {
         services,
         directory,
         nodeId,
-        // As the node's README advises: a heap that starts small and grows has pauses of its own.
+        // As the node's README advises, because a small growing heap has pauses of its own.
         List.of("-Xms" + HEAP, "-Xmx" + HEAP),
         Map.of(
             "cm.tls.certificate", tls.certificate().toString(),
@@ -154,7 +156,7 @@ final class HostileBench {
     return new Benchmark.Result(rows, held);
   }
 
-  /// The neighbours' p99 while nobody attacks.
+  /// The neighbours' p99 without an attack.
   private Neighbours.P99 calm(String when) {
     Neighbours.P99 p99 = Neighbours.P99.of(neighbours.deliver(run.each()));
     tell("neighbours' p99, " + when, p99);
@@ -173,9 +175,10 @@ final class HostileBench {
     return new Meanwhile<>(attacking.join(), Neighbours.P99.of(took));
   }
 
-  /// A p99 that may be twice what it was in the minute before: from hour to hour a machine's own differs by more.
+  /// A p99 that may be twice that of the minute before: the machine's own p99 differs more from
+  /// hour to hour.
   ///
-  /// @param elsewhere while the second node was attacked
+  /// @param elsewhere during the attack on the second node
   private void notTwice(
       String what, Neighbours.P99 p99, Neighbours.P99 calm, Neighbours.P99 elsewhere) {
     row(
@@ -195,7 +198,7 @@ final class HostileBench {
         what, p99.usual(), calm.usual(), elsewhere.usual());
   }
 
-  /// At a rate that leaves the machine's processors time for both.
+  /// At a rate that leaves enough processor time for both.
   private void paced(Door door, double rate) {
     String name = door.text() + ", paced";
     Meanwhile<AttackCounts> first =
@@ -214,7 +217,8 @@ final class HostileBench {
     notTwice(name, seen.p99(), calm, elsewhere);
   }
 
-  /// What was never attacked in this way runs what refuses it interpreted at first, and compiles it.
+  /// A node that was never attacked in this way first interprets the code that refuses it, and
+  /// compiles it.
   private void whileLearning(String name, Meanwhile<?> first) {
     tell(name + ": neighbours' p99 in the first " + warmUp.toSeconds() + " s ever", first.p99());
   }
@@ -263,7 +267,7 @@ final class HostileBench {
         "connections",
         standing.average(),
         count);
-    // It closes all of a second's together, and accepts those that come instead a few at a time.
+    // The node closes a second's sockets together, and accepts their replacements a few at a time.
     row("slowloris: and at least", "connections", standing.least());
     row("slowloris: opened in all", "connections", attackers.letGo());
     row("slowloris: unauthenticated bytes held, at most", "KB", standing.mostBytes() / 1e3);
@@ -271,7 +275,7 @@ final class HostileBench {
     notTwice("slowloris", seen.p99(), calm, elsewhere);
   }
 
-  /// Sockets that stand at a node: what is seen after the warm-up.
+  /// Sockets that stay open at a node, measured after the warm-up.
   private Meanwhile<Standing> held(
       ConnectionManager target, int sockets, Consumer<Meanwhile<Standing>> whileWarmingUp) {
     int others = connections(target);
@@ -295,7 +299,8 @@ final class HostileBench {
       sum += now;
       looks++;
       bytes = Math.max(bytes, page.path("unauthenticated_bytes").asInt(0));
-      // The page takes the node a millisecond or two: ten a second would be the neighbours' p99.
+      // The node takes a millisecond or two for the page: ten per second would be the neighbours'
+      // p99.
       LockSupport.parkNanos(Duration.ofSeconds(1).toNanos());
     }
     return new Standing(least, (int) (sum / Math.max(1, looks)), bytes);
@@ -313,7 +318,7 @@ final class HostileBench {
     run.say("%s: %d of %d refused, %,d bytes held", door.text(), refused, DECLARATIONS, bytes);
   }
 
-  /// Peers that are still being closed hold some for a moment.
+  /// Peers that are still closing hold some of it for a moment.
   private long quietBytes() {
     long bytes = Long.MAX_VALUE;
     for (int look = 0; look < 100 && bytes > 0; look++) {

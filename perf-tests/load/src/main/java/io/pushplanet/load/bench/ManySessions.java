@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 
-/// More real sessions than a process has descriptors for, over several nodes of one machine: do all get in, does each get
-/// its message and each broadcast, is any lost while nothing happens?
+/// More real sessions than a process has descriptors, over several nodes of one machine: do all get
+/// in, does each get its message and each broadcast, is any lost in a quiet time?
 final class ManySessions {
   private final Run run;
   private final Edge edge;
@@ -55,7 +55,7 @@ final class ManySessions {
         edge.all(member -> member.fleet().subscribe(0)).stream().mapToLong(n -> n).sum();
     goal("subscribed anew, at QoS 0", "sessions", resubscribed, wanted);
     lost += broadcast(0, 3L * wanted);
-    // What came once too often may have come last.
+    // A duplicate may have come last.
     LockSupport.parkNanos(run.each().toNanos());
     FleetCounts end = edge.counts();
     goal("messages that a session got twice running", "messages", end.repeated(), 0);
@@ -72,7 +72,7 @@ final class ManySessions {
     return new Benchmark.Result(rows, balances);
   }
 
-  /// Nothing happens for a time.
+  /// A quiet time.
   private void hold(int sessions) {
     LockSupport.parkNanos(run.each().toNanos());
     List<Usage> before = usages();
@@ -88,10 +88,10 @@ final class ManySessions {
         100.0 * nanos / run.each().toNanos());
   }
 
-  /// One message to everybody, to all nodes at once.
+  /// One message to all devices, to all nodes at once.
   ///
-  /// @param wanted what all devices together have got then
-  /// @return messages that did not arrive, or of which a node did not say so
+  /// @param wanted how many messages all devices together have got then
+  /// @return messages that did not arrive, or whose arrival a node did not report
   private long broadcast(int qos, long wanted) {
     List<Gateway> gateways = new ArrayList<>();
     try {
@@ -118,7 +118,7 @@ final class ManySessions {
     }
   }
 
-  /// @return messages that did not arrive, or of which the node did not say so
+  /// @return messages that did not arrive, or whose arrival the node did not report
   private long tell() {
     long wanted = (long) perNode * edge.members().size();
     long start = System.nanoTime();

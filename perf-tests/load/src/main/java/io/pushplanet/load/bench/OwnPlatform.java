@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 
-/// A platform that a bench starts for itself, with its state in the run's own folder, and stops again.
+/// A platform that a bench starts, with its state in the run's own folder, and stops again.
 record OwnPlatform(Path directory, Platform platform, Target target) implements AutoCloseable {
   /// @param without programs that are not started
   /// @param settings further Spring properties for all programs
@@ -30,7 +30,7 @@ record OwnPlatform(Path directory, Platform platform, Target target) implements 
     return new OwnPlatform(directory, platform, Target.of(directory.resolve("quickstart.json")));
   }
 
-  /// Where the worker's meters are.
+  /// The address of the worker's meters.
   int workerPort() {
     return URI.create(platform.addresses().workerManagementUrl()).getPort();
   }

@@ -25,10 +25,11 @@ import java.util.concurrent.locks.LockSupport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// One message to every device of an app, over FCM, against a project's quota that the simulator enforces: how much of the quota
-/// is used, how many requests are answered 429, and how long a `high` message of the same app takes meanwhile from its accept
-/// to FCM's answer. The whole platform on the real clock, with a smaller quota than Google's 600,000 a minute; ten million
-/// messages against that one are `TenMillionMessagesIT`, on virtual time.
+/// One message to every device of an app, over FCM, with a project's quota that the simulator
+/// enforces: how much of the quota is used, how many requests are answered 429, and how long a
+/// `high` message of the same app takes meanwhile from its accept to FCM's answer. It runs the
+/// whole platform on the real clock, with a smaller quota than Google's 600,000 a minute;
+/// `TenMillionMessagesIT` sends ten million messages with that one, on virtual time.
 final class QuotaBench {
   private static final int HIGH_CLIENTS = 8;
   private static final Duration RAMP = Duration.ofSeconds(60);
@@ -92,7 +93,7 @@ final class QuotaBench {
       String broadcast;
       List<Sample> samples;
       try (Traffic.Running _ = traffic.runBeside(HIGH_CLIENTS, highPerSecond, AT_MOST)) {
-        // Their code is cold: what they take before the broadcast is not what is asked.
+        // Their code is cold: their first requests do not count.
         pause(run.each());
         before = Meters.of(workerPort);
         long start = System.nanoTime();
@@ -152,7 +153,8 @@ final class QuotaBench {
               null,
               share > 0.9 ? 1_000.0 : null));
     }
-    // The ledger has the broadcast, too, which is a stranger to the account of the high messages.
+    // The ledger also has the broadcast, which would be a stranger in the account of the high
+    // messages.
     boolean balances =
         high.lost().isEmpty()
             && high.phantoms().isEmpty()
@@ -163,8 +165,8 @@ final class QuotaBench {
     return new Benchmark.Result(rows, balances);
   }
 
-  /// Of what the quota allows between the end of the ramp and nine tenths of the broadcast, in percent, both of the app's messages
-  /// counted. Empty when the broadcast was over before.
+  /// The used part of the quota between the end of the ramp and nine tenths of the broadcast, in
+  /// percent, with both of the app's messages. Empty when the broadcast ended before.
   static OptionalDouble used(List<Sample> samples, int devices, int perMinute, int high) {
     long start = samples.getFirst().nanos() + RAMP.toNanos();
     long enough = devices * 9L / 10;

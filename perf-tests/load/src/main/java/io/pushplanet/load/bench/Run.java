@@ -13,9 +13,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/// What a benchmark is given.
+/// The input of a benchmark.
 ///
-/// @param addresses `quickstart.json` of a running platform; need not exist for a benchmark that starts what it measures
+/// @param addresses `quickstart.json` of a running platform; need not exist for a benchmark that
+///     starts its own processes
 /// @param directory for journals, logs and results
 /// @param root the repository, as the build left it
 /// @param name of this run, unique
@@ -39,7 +40,7 @@ public record Run(
     return Target.of(addresses);
   }
 
-  /// Where this run alone writes; made where it is not there.
+  /// The folder of this run alone; created if missing.
   Path ownDirectory() {
     Path own = directory.resolve(name).toAbsolutePath();
     try {
@@ -53,7 +54,7 @@ public record Run(
     return Optional.ofNullable(options.get(option));
   }
 
-  /// The whole number that an option gives, or the one that stands for it.
+  /// The whole number of an option, or its default.
   int number(String option, int otherwise) {
     String given = option(option).orElseGet(() -> Integer.toString(otherwise));
     try {
@@ -63,7 +64,8 @@ public record Run(
     }
   }
 
-  /// Whether those whom an option names get only the processor time that others leave, as they do where it is not given.
+  /// Whether the processes that an option names get only the processor time that others leave,
+  /// which is the default.
   boolean isSpare(String option) {
     return switch (option(option).orElse("spare")) {
       case "spare" -> true;
@@ -72,9 +74,9 @@ public record Run(
     };
   }
 
-  /// Some of these, as an option names them, separated by commas.
+  /// Those of these that an option names, separated by commas.
   ///
-  /// @param otherwise where it is not given
+  /// @param otherwise without the option
   List<String> some(String option, String otherwise, List<String> known) {
     List<String> given = List.of(option(option).orElse(otherwise).split(","));
     for (String one : given) {
@@ -86,7 +88,7 @@ public record Run(
     return given;
   }
 
-  /// Tells people how it goes, line by line.
+  /// Prints the progress, line by line.
   void say(String form, Object... values) {
     out.printf(Locale.ROOT, form + "%n", values).flush();
   }

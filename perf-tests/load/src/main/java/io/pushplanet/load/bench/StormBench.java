@@ -17,18 +17,20 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
-/// Every device of a node loses its connection at once and comes back at once: are they admitted at the rate that is set,
-/// are all back, is nothing lost, and what does a delivery to those who were not cut take meanwhile? Such a delivery
-/// is one message at a time from a gateway to one device until its outcome is heard.
+/// Every device of a node loses its connection at once and comes back at once: are they admitted at
+/// the set rate, do all come back, is no message lost, and how long does a delivery to the other
+/// devices take meanwhile? Such a delivery is one message at a time from a gateway to one device
+/// until its outcome arrives.
 ///
-/// The devices sit on the node's own machine, in a process that gets what processors have to spare: they stand for thousands of others.
+/// The devices run on the node's own machine, in a low-priority process: they stand for thousands
+/// of other machines.
 final class StormBench {
   private static final String CALM = "0190ca10";
   private static final String STORMY = "0190ca11";
   private static final int CALM_DEVICES = 100;
   private static final int ROUNDS = 3;
 
-  // A node that has seen none compiles while it is measured.
+  // A node without an earlier storm would compile during the measurement.
   private static final int WARM_UPS = 3;
 
   private final Run run;

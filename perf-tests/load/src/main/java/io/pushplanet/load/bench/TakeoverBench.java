@@ -50,13 +50,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
-/// The platform with three nodes, under an even load: devices that connect to two or three nodes at once, nodes that are
-/// killed and come back, nodes that are stopped for ten seconds and run on. The run is cut into legs, each with a journal and
-/// an account of its own, so that the auditor's memory is bounded however long it is.
+/// The platform with three nodes, under an even load: devices that connect to two or three nodes at
+/// once, nodes that are killed and come back, nodes that are stopped for ten seconds and continue.
+/// The run is cut into legs, each with a journal and an account of its own, so that the auditor's
+/// memory is bounded in a run of any length.
 ///
-/// Who owned a device when is known from the claims that the directory tells former owners ([Claim]), and from what each
-/// connection got ([Ownership]). Seen from devices: what a former node wrote before it could know of the claim is counted
-/// with how late it was; what a thawed node delivers to a device that has moved is a fault.
+/// The owner of a device at each time is known from the claims that the directory publishes to
+/// former owners ([Claim]), and from the messages of each connection ([Ownership]). Messages that a
+/// former node wrote before it could know of the claim are counted with their delay; a delivery of
+/// a thawed node to a device that has moved is a fault.
 final class TakeoverBench {
   private static final String RACES = "races";
   private static final int NODES = 3;
@@ -201,8 +203,8 @@ final class TakeoverBench {
       }
       legs(RACES, races, RACES_PER_LEG, this::race);
       totals.settled = fleet.settled().copy();
-      // Freezes take a known time; how long kills take is the machine's affair, so the end of the
-      // time hits them.
+      // Freezes take a known time, but the time of kills depends on the machine, so the end of the
+      // time cuts them.
       legs("freezes", freezes, FREEZES_PER_LEG, this::freeze);
       legs("kills", kills, KILLS_PER_LEG, this::kill);
     } finally {
@@ -250,7 +252,8 @@ final class TakeoverBench {
     }
   }
 
-  /// Past the time that the run was given no fault is made any more; the account of those that were is drawn all the same.
+  /// Past the run's time no fault is made any more; the account of the earlier ones is made
+  /// nevertheless.
   private boolean goesOn() {
     return totals.failure.isEmpty() && System.nanoTime() - faultsUntilNanos < 0;
   }
@@ -357,7 +360,7 @@ final class TakeoverBench {
             racers.stream()
                 .map(device -> new Race(device, someNodes(2 + random.nextInt(2))))
                 .toList();
-        // Else hardly one message would come while a race lasts; and the first are on their way
+        // Otherwise hardly a message would come during a race; and the first ones are on their way
         // before it.
         traffic.aim(racers);
         TimeUnit.MILLISECONDS.sleep(BETWEEN_RACES.toMillis());
@@ -365,7 +368,7 @@ final class TakeoverBench {
         totals.unsettled += fleet.awaitOneEach(racers, RACE_WITHIN).size();
         totals.races += racers.size();
         totals.foreign += foreign(racers);
-        // So that whoever has them gets some.
+        // So that their owners get some.
         TimeUnit.MILLISECONDS.sleep(BETWEEN_RACES.toMillis());
       }
     };
@@ -377,8 +380,9 @@ final class TakeoverBench {
     return List.copyOf(places.subList(0, count));
   }
 
-  /// How many of them have their connection at another node than the directory says, and keep it: who claims a device and is
-  /// left by it before the former node has heard of that, is the owner for a moment.
+  /// How many of them have and keep their connection at another node than the directory says. A
+  /// node that claims a device and loses it before the former node has learnt of that is the owner
+  /// for a moment.
   private int foreign(List<DeviceId> some) {
     long deadline = System.nanoTime() + RACE_WITHIN.toNanos();
     List<String> foreign = foreignNow(some);
@@ -407,7 +411,7 @@ final class TakeoverBench {
     return foreign;
   }
 
-  /// Each node dies by itself again and again; at most two of three are away.
+  /// Each node is killed again and again; at most two of three are down.
   private Faults kill(int count) {
     return _ -> {
       AtomicInteger left = new AtomicInteger(count);
@@ -447,7 +451,8 @@ final class TakeoverBench {
     }
   }
 
-  /// Half of a frozen node's devices go to another one and leave their connection as it is, the others wait.
+  /// Half of a frozen node's devices connect to another node without closing their connection, the
+  /// others wait.
   private Faults freeze(int count) {
     return _ -> {
       for (int done = 0; done < count && goesOn(); done++) {

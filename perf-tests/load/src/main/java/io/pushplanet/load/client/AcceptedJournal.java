@@ -15,9 +15,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
-/// What was answered with 202, one line each: `id<TAB>reference<TAB>device,device`. A line is with the operating system when
-/// [#accepted] returns, so that killing the load generator forgets nothing. It also counts requests whose message may be on
-/// its way although nobody said 202. Thread-safe.
+/// The messages answered with 202, one line each: `id<TAB>reference<TAB>device,device`. A line has
+/// been passed to the operating system when [#accepted] returns, so that a killed load generator
+/// loses none. It also counts requests whose message may be on its way without a 202. Thread-safe.
 public final class AcceptedJournal implements AutoCloseable {
   private static final String UNSURE = "unsure";
 
@@ -27,7 +27,7 @@ public final class AcceptedJournal implements AutoCloseable {
   private final LongAdder messages = new LongAdder();
   private final LongAdder unsure = new LongAdder();
 
-  /// What a journal holds.
+  /// The contents of a journal.
   ///
   /// @param unsure requests that ended with a 5xx or without an answer
   public record Content(List<AcceptedMessage> accepted, long unsure) {

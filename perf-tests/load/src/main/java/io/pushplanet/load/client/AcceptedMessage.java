@@ -6,7 +6,7 @@ import java.util.List;
 
 /// A message that was answered with 202.
 ///
-/// @param reference what the sender put into `data.ref`, by which a provider's ledger knows the message
+/// @param reference the sender's `data.ref`, which identifies the message in a provider's ledger
 public record AcceptedMessage(MessageId id, String reference, List<DeviceId> recipients) {
   public AcceptedMessage {
     recipients = List.copyOf(recipients);

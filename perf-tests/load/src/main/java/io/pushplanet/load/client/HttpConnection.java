@@ -14,8 +14,8 @@ import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// One keep-alive HTTP/1.1 connection (RFC 9112): one request at a time, blocking. It connects when it must, and repeats
-/// nothing by itself. Not thread-safe.
+/// One keep-alive HTTP/1.1 connection (RFC 9112): one request at a time, blocking. It connects when
+/// needed, and never repeats a request by itself. Not thread-safe.
 public final class HttpConnection implements AutoCloseable {
   private static final int LONGEST_LINE_BYTES = 16 * 1024;
   private static final Duration ASKED_WITHIN = Duration.ofSeconds(20);
@@ -55,7 +55,7 @@ public final class HttpConnection implements AutoCloseable {
 
   /// One request on a connection of its own.
   ///
-  /// @throws IllegalStateException when it was answered with another status than 2xx
+  /// @throws IllegalStateException for an answer outside 2xx
   public static HttpAnswer ask(URI server, String method, String path, String apiKey, String body) {
     try (HttpConnection connection = new HttpConnection(server, ASKED_WITHIN)) {
       HttpAnswer answer =
@@ -71,7 +71,8 @@ public final class HttpConnection implements AutoCloseable {
     }
   }
 
-  /// @throws IOException when there was no complete answer; whether the server acted on the request is unknown then
+  /// @throws IOException without a complete answer; the server may or may not have acted on the
+  ///     request
   public HttpAnswer exchange(byte[] request) throws IOException {
     try {
       InputStream from = open();
@@ -97,7 +98,7 @@ public final class HttpConnection implements AutoCloseable {
       try {
         socket.close();
       } catch (IOException e) {
-        // It is gone either way.
+        // The socket is gone in any case.
       }
     }
     socket = null;

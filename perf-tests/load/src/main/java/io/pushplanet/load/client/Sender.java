@@ -13,8 +13,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 
-/// One client of the REST API, as an app's backend has many: one connection, one request at a time, each request made once.
-/// What is answered with 202 is in the journal before [#send] returns. Not thread-safe.
+/// One client of the REST API; an app's backend has many. It has one connection and makes one
+/// request at a time, each of them once. A message answered with 202 is in the journal before
+/// [#send] returns. Not thread-safe.
 public final class Sender implements AutoCloseable {
   private final URI server;
   private final AppId app;

@@ -1,4 +1,4 @@
-/// A lean HTTP/1.1 client that writes down what was accepted, and nothing else.
+/// A lean HTTP/1.1 client that records the accepted messages.
 @NullMarked
 package io.pushplanet.load.client;
 

@@ -2,8 +2,8 @@ package io.pushplanet.load.fleet;
 
 import io.pushplanet.common.device.DeviceId;
 
-/// Hears of every message a device of the fleet gets, after its PUBACK was handed to the socket. Called by the fleet's
-/// thread: must not block.
+/// Receives every message of the fleet's devices, after its PUBACK was passed to the socket. Called
+/// on the fleet's thread: must not block.
 @FunctionalInterface
 public interface Arrivals {
   /// @param messageId the payload's `id`, empty when there is none

@@ -4,5 +4,5 @@ import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 
-/// A device that logs in over MQTT.
+/// The login of a device over MQTT.
 public record Device(AppId app, DeviceId id, Secret password, MqttVersion version) {}

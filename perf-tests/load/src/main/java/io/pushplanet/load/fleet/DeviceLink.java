@@ -14,7 +14,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.databind.json.JsonMapper;
 
-/// One device and its present connection. Confined to the fleet's thread.
+/// One device and its current connection. Confined to the fleet's thread.
 final class DeviceLink {
   private static final int LONGEST_PACKET_BYTES = 64 * 1024;
   private static final int SUBSCRIBE_ID = 1;
@@ -33,13 +33,13 @@ final class DeviceLink {
   Phase phase = Phase.AWAY;
   int failures;
 
-  /// When the phase began, or when a ping was last sent; told by the fleet.
+  /// When the phase began, or when the last ping was sent; set by the fleet.
   long sinceNanos;
 
-  /// When the server was last heard.
+  /// When the last bytes came from the server.
   long heardNanos;
 
-  /// The id of the message that came last; empty before the first.
+  /// The id of the last message; empty before the first.
   String lastMessage = "";
 
   private @Nullable SocketChannel channel;
@@ -54,7 +54,7 @@ final class DeviceLink {
     this(device, settings, null);
   }
 
-  /// @param source the address it comes from, with port 0; null for whichever the kernel takes
+  /// @param source its source address, with port 0; null: the kernel chooses
   DeviceLink(Device device, FleetSettings settings, @Nullable InetSocketAddress source) {
     this.device = device;
     this.settings = settings;
@@ -83,7 +83,8 @@ final class DeviceLink {
     write(DeviceWire.connect(device, settings));
   }
 
-  /// Reads what is there, acknowledges the messages among it and adds their ids to `messageIds`.
+  /// Reads the available packets, acknowledges the messages among them and adds their ids to
+  /// `messageIds`.
   ///
   /// @param buffer shared by all links, empty before and after
   /// @param acks shared by all links, empty before and after
@@ -115,7 +116,7 @@ final class DeviceLink {
     write(DeviceWire.ping());
   }
 
-  /// Once a second: a ping that is due.
+  /// Called once a second: sends a ping when it is due.
   ///
   /// @throws IOException when the server is silent, or a handshake takes too long
   void look(long nowNanos) throws IOException {
@@ -146,7 +147,7 @@ final class DeviceLink {
     return taken;
   }
 
-  /// Asks for the same messages at another QoS, in the same session.
+  /// Subscribes to the same messages at another QoS, in the same session.
   void subscribe(int qos) throws IOException {
     write(DeviceWire.subscribe(device.version(), SUBSCRIBE_ID, qos));
   }
@@ -173,7 +174,7 @@ final class DeviceLink {
     }
   }
 
-  /// Closes without a word, as a phone does that leaves the network.
+  /// Closes without a DISCONNECT, like a phone that leaves the network.
   void cut() {
     phase = Phase.AWAY;
     partial = null;
@@ -192,7 +193,7 @@ final class DeviceLink {
     }
   }
 
-  /// Says goodbye, then closes.
+  /// Sends a DISCONNECT, then closes.
   void leave() {
     if (phase == Phase.READY && unsent == null) {
       try {

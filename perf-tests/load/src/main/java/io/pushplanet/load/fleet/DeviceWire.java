@@ -4,8 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/// Writes the few packets a device sends.
-/// 3.1.1: https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/mqtt-v3.1.1.html, 5: https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html
+/// Writes the few packets a device sends. 3.1.1:
+/// https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/mqtt-v3.1.1.html, 5:
+/// https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html
 final class DeviceWire {
   static final String MESSAGES = "push/messages";
   static final String RECEIPTS = "push/receipts";

@@ -19,10 +19,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
 
-/// Thousands of MQTT devices on one thread. Each logs in, subscribes `push/messages` at QoS 1, acknowledges what it gets,
-/// pings, and comes back with growing, jittered pauses when its connection ends, until the fleet is closed.
+/// Thousands of MQTT devices on one thread. Each device logs in, subscribes to `push/messages` at
+/// QoS 1, acknowledges its messages, pings, and reconnects with growing, jittered pauses when its
+/// connection ends, until the fleet is closed.
 ///
-/// Bounded by the process's open files: 19,500 devices where the limit is 20,000. Thread-safe.
+/// The limit is the process's open files: 19,500 devices where it is 20,000. Thread-safe.
 public final class Fleet implements AutoCloseable {
   private static final int BUFFER_BYTES = 256 * 1024;
 
@@ -103,7 +104,7 @@ public final class Fleet implements AutoCloseable {
     return true;
   }
 
-  /// Ends a device's connection without a word; it comes back by itself.
+  /// Ends a device's connection without a DISCONNECT; the device comes back by itself.
   public void cut(DeviceId device) {
     loop.tell(() -> {
       DeviceLink link = links.get(device);
@@ -113,7 +114,7 @@ public final class Fleet implements AutoCloseable {
     });
   }
 
-  /// Ends all connections without a word, at once; they come back by themselves.
+  /// Ends all connections at once without a DISCONNECT; the devices come back by themselves.
   public void cutAll() {
     loop.ask(() -> {
       for (DeviceLink link : links.values()) {
@@ -124,7 +125,7 @@ public final class Fleet implements AutoCloseable {
     });
   }
 
-  /// The device tells what became of a message: `displayed` or `opened`.
+  /// The device reports a message as `displayed` or `opened`.
   public void receipt(DeviceId device, MessageId message, String event) {
     byte[] payload =
         ("{\"id\":\"" + message.value() + "\",\"event\":\"" + event + "\"}")
@@ -137,7 +138,7 @@ public final class Fleet implements AutoCloseable {
     });
   }
 
-  /// Every connected device pings now, whatever its keep-alive.
+  /// Every connected device pings now, independent of its keep-alive.
   public void pingAll() {
     loop.tell(() -> {
       for (DeviceLink link : links.values()) {
@@ -181,12 +182,12 @@ public final class Fleet implements AutoCloseable {
         repeated.sum());
   }
 
-  /// Why connections ended or did not come about, and how often.
+  /// Why connections ended or failed, and how often.
   public Map<String, Long> reasons() {
     return loop.reasons();
   }
 
-  /// Says goodbye for all devices and ends.
+  /// Disconnects all devices and ends.
   @Override
   public void close() {
     loop.close();
@@ -231,7 +232,8 @@ public final class Fleet implements AutoCloseable {
               read(link);
             }
           } finally {
-            // Also when the connection broke right after the SUBACK: the counts follow the phase.
+            // Also when the connection broke right after the SUBACK, because the counts follow the
+            // phase.
             if (link.phase != before && link.phase == DeviceLink.Phase.READY) {
               becameReady(link);
             }
@@ -244,7 +246,7 @@ public final class Fleet implements AutoCloseable {
     try {
       link.read(buffer, acks, messageIds);
     } finally {
-      // Also when the acknowledgement could not be written: the device has seen them.
+      // Also when the acknowledgement could not be written: the devices have seen the messages.
       long now = System.nanoTime();
       link.heardNanos = now;
       pongs.add(link.takePongs());

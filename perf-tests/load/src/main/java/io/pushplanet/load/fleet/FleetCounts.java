@@ -4,18 +4,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/// How a fleet is doing.
+/// The state of a fleet.
 ///
-/// @param ready devices that are subscribed just now
+/// @param ready devices that are subscribed now
 /// @param connects handshakes that ended with a SUBACK
-/// @param cuts connections that ended without our wish after that
-/// @param refused handshakes the server refused or that did not come through
-/// @param received messages, but for those that are `repeated`: none may stand for one that another device did not get
-/// @param repeated messages that a device got twice running
+/// @param cuts later ends of connections that the fleet did not want
+/// @param refused handshakes that the server refused or that failed
+/// @param received messages without the `repeated` ones, which must not stand for messages that
+///     other devices did not get
+/// @param repeated messages that a device got twice in a row
 public record FleetCounts(
     int devices, int ready, long connects, long cuts, long refused, long received, long repeated) {
 
-  /// Of two fleets together.
+  /// The sum of two fleets.
   public FleetCounts plus(FleetCounts other) {
     return new FleetCounts(
         devices + other.devices,
@@ -27,7 +28,7 @@ public record FleetCounts(
         repeated + other.repeated);
   }
 
-  /// As one process tells another.
+  /// The text that one process sends to another.
   String text() {
     return String.format(
         Locale.ROOT,

@@ -18,8 +18,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The thread of a fleet: its selector, what it is told to do, what is due later, and why connections ended. Thread-safe where
-/// nothing else is said.
+/// The thread of a fleet: its selector, its tasks, its timers, and the reasons why connections
+/// ended. Thread-safe unless stated otherwise.
 final class FleetLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FleetLoop.class);
   private static final Duration TURN = Duration.ofMillis(20);
@@ -38,11 +38,11 @@ final class FleetLoop implements AutoCloseable {
   private long turnNanos = System.nanoTime();
   private long nextSweepNanos = turnNanos;
 
-  /// What a fleet does on its loop's thread.
+  /// The fleet's part on the loop's thread.
   interface Crew {
     void ready(SelectionKey key);
 
-    /// After what was ready and what was due.
+    /// After the ready keys and the due tasks.
     default void turned() {}
 
     /// Once a second.
@@ -65,12 +65,13 @@ final class FleetLoop implements AutoCloseable {
     this.thread = Thread.ofPlatform().name(name).daemon(true).unstarted(() -> run(crew));
   }
 
-  /// A loop that runs once it is started, and reads what comes at once.
+  /// A loop that runs once it is started, and reads at once when bytes arrive.
   static FleetLoop of(String name, Crew crew) {
     return of(name, crew, Duration.ZERO);
   }
 
-  /// @param looksEvery how long it sleeps before each look; zero for none, it waits for what comes
+  /// @param looksEvery how long it sleeps before each read; zero: it does not sleep, but waits for
+  ///     bytes
   static FleetLoop of(String name, Crew crew, Duration looksEvery) {
     try {
       return new FleetLoop(name, crew, Selector.open(), looksEvery);
@@ -87,18 +88,18 @@ final class FleetLoop implements AutoCloseable {
     return selector;
   }
 
-  /// When the present turn's keys were ready: they came in no order that could be told. For its thread.
+  /// When the current turn's keys were ready: their order is unknown. For its thread.
   long turnNanos() {
     return turnNanos;
   }
 
-  /// Has it done soon, and returns at once.
+  /// Schedules a task and returns at once.
   void tell(Runnable command) {
     commands.add(command);
     selector.wakeup();
   }
 
-  /// Returns once it is done.
+  /// Runs a task and returns once it is done.
   void ask(Runnable command) {
     CountDownLatch done = new CountDownLatch(1);
     tell(() -> {
@@ -123,7 +124,7 @@ final class FleetLoop implements AutoCloseable {
     reasons.computeIfAbsent(reason, _ -> new LongAdder()).increment();
   }
 
-  /// What was counted, and how often.
+  /// The counted reasons and their numbers.
   Map<String, Long> reasons() {
     Map<String, Long> counts = new HashMap<>();
     reasons.forEach((reason, count) -> counts.put(reason, count.sum()));

@@ -21,7 +21,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// A fleet as a program: one command a line on standard input, one answer a line on standard output, ends with its input.
+/// A fleet as a program: one command per line on standard input, one answer per line on standard
+/// output. It ends with its input.
 public final class FleetProgram {
   /// The environment variable with the key that signs the devices' credentials.
   public static final String MASTER_KEY = "FLEET_MASTER_KEY";
@@ -56,8 +57,9 @@ public final class FleetProgram {
     this.credential = new DeviceCredential(masterKey, Clock.systemUTC());
   }
 
-  /// Host, port, prefix of device ids, how many connect at once, microseconds between looks at what came (0: at once); and a PEM
-  /// file with the server's certificate where its devices are to come over TLS: these can only connect and leave.
+  /// Arguments: host, port, prefix of device ids, concurrent connects, microseconds between reads
+  /// (0: at once); and a PEM file with the server's certificate for devices that use TLS: these can
+  /// only connect and leave.
   public static void main(String[] arguments) throws IOException {
     var server = new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1]));
     var program =
@@ -76,12 +78,12 @@ public final class FleetProgram {
     program.leave();
   }
 
-  /// A device of such a fleet, without its password. Its id is as long as those that the dispatcher gives.
+  /// A device of such a fleet, without its password. Its id is as long as the dispatcher's ids.
   public static Device device(String prefix, int number) {
     return device(prefix, number, "");
   }
 
-  /// One with a password that is good for a day.
+  /// A device with a password that is valid for a day.
   public static Device device(String prefix, int number, DeviceCredential credential) {
     Device device = device(prefix, number);
     return device(prefix, number, credential.mint(device.app(), device.id(), Duration.ofDays(1)));

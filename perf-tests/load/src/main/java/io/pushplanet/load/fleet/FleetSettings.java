@@ -3,15 +3,17 @@ package io.pushplanet.load.fleet;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/// @param keepAlive announced to the server; a ping goes out after half of it
+/// @param keepAlive announced to the server; a ping is sent after half of it
 /// @param firstPause before the first reconnect; doubles, jittered
 /// @param longestPause between reconnects
-/// @param mostConnecting handshakes at once, so that a fleet does not overrun the listener's backlog
-/// @param handshakeWithin TCP connect to SUBACK
-/// @param qos wished for in SUBSCRIBE
+/// @param mostConnecting handshakes at once, so that a fleet does not overrun the listener's
+///     backlog
+/// @param handshakeWithin from the TCP connect to the SUBACK
+/// @param qos requested in SUBSCRIBE
 /// @param forgets whether the session ends with the connection
-/// @param looksEvery what has come is read so often; zero for at once. A server on the same machine wakes a fleet that waits for it
-///     with each write, on its own processor time: devices of other machines cost it nothing like that
+/// @param looksEvery how often arrived bytes are read; zero: at once. A server on the same machine
+///     wakes a waiting fleet with each write, on its own processor time; devices on other machines
+///     do not cost it that
 public record FleetSettings(
     Duration keepAlive,
     Duration firstPause,
@@ -88,7 +90,8 @@ public record FleetSettings(
         keepAlive, firstPause, longestPause, mostConnecting, handshakeWithin, qos, forgets, other);
   }
 
-  /// How long a device waits before it comes back: doubles with each failure up to the longest, and is never the same for two.
+  /// How long a device waits before it reconnects: doubles with each failure up to the longest, and
+  /// differs between devices.
   long pauseNanos(int failures, RandomGenerator random) {
     long longest =
         Math.min(

@@ -1,6 +1,6 @@
 package io.pushplanet.load.fleet;
 
-/// The server sent what no MQTT server may send.
+/// The server sent a packet that MQTT forbids.
 final class MalformedPacket extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

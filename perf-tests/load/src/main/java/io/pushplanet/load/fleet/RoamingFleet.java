@@ -18,9 +18,10 @@ import java.util.random.RandomGenerator;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/// MQTT devices on one thread that know several nodes: one whose connection ends comes back at a node drawn by lot, and a
-/// device can be told to connect to several at once while it still has a connection, as a phone does that changes its
-/// network. Which connection got what is remembered ([Stay]). Thread-safe.
+/// MQTT devices on one thread that know several nodes. A device whose connection ends comes back at
+/// a random node. A device can be told to connect to several nodes at once while it still has a
+/// connection, like a phone that changes its network. The fleet remembers each connection and its
+/// messages ([Stay]). Thread-safe.
 public final class RoamingFleet implements AutoCloseable {
   private static final int BUFFER_BYTES = 256 * 1024;
   private static final long LONGEST_MICROS = 600_000_000L;
@@ -42,7 +43,7 @@ public final class RoamingFleet implements AutoCloseable {
   private final List<String> messageIds = new ArrayList<>();
   private final List<Stay> ended = new ArrayList<>();
 
-  /// A device that is to connect to these nodes at once, whatever it has.
+  /// A device that must connect to these nodes at once, in addition to its connection.
   public record Race(DeviceId device, List<Integer> nodes) {
     public Race {
       nodes = List.copyOf(nodes);
@@ -117,7 +118,7 @@ public final class RoamingFleet implements AutoCloseable {
         }));
   }
 
-  /// Begins races. Returns once every further connection is on its way.
+  /// Begins races. Returns once every new connection is on its way.
   public void race(Collection<Race> races) {
     loop.ask(() ->
         races.forEach(race -> {
@@ -132,7 +133,7 @@ public final class RoamingFleet implements AutoCloseable {
 
   /// Waits until each of these devices has exactly one connection, and that is subscribed.
   ///
-  /// @return those that have not, in time
+  /// @return the devices for which that did not happen in time
   public List<DeviceId> awaitOneEach(Collection<DeviceId> devices, Duration atMost) {
     long deadline = System.nanoTime() + atMost.toNanos();
     while (true) {
@@ -147,19 +148,19 @@ public final class RoamingFleet implements AutoCloseable {
     }
   }
 
-  /// The devices that have exactly one connection, subscribed, and the node that it is at.
+  /// The devices with exactly one connection, subscribed, and its node.
   public Map<DeviceId, Integer> standing() {
     Map<DeviceId, Integer> now = new HashMap<>(standing);
     now.values().removeIf(node -> node == NOWHERE);
     return now;
   }
 
-  /// From a race's begin to its device's having one connection, microseconds.
+  /// From the begin of a race until its device has one connection, in microseconds.
   public Histogram settled() {
     return settled;
   }
 
-  /// Every connection that got as far as its CONNACK and ended since [#forgetStays], and those that stand.
+  /// Every connection with a CONNACK that ended since [#forgetStays], and the open ones.
   public List<Stay> stays() {
     List<Stay> all = new ArrayList<>();
     loop.ask(() -> {
@@ -173,17 +174,17 @@ public final class RoamingFleet implements AutoCloseable {
     return all;
   }
 
-  /// Forgets the connections that have ended.
+  /// Forgets the ended connections.
   public void forgetStays() {
     loop.ask(ended::clear);
   }
 
-  /// Why connections ended or did not come about, and how often.
+  /// Why connections ended or failed, and how often.
   public Map<String, Long> reasons() {
     return loop.reasons();
   }
 
-  /// Says goodbye for all devices and ends.
+  /// Disconnects all devices and ends.
   @Override
   public void close() {
     loop.close();

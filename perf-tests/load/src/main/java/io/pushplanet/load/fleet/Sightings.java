@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/// Which device saw which message, and how often. Thread-safe.
+/// The messages that each device saw, and how often. Thread-safe.
 public final class Sightings implements Arrivals {
   private final Map<DeviceId, Map<String, Integer>> seen = new ConcurrentHashMap<>();
   private final LongAdder repeats = new LongAdder();
@@ -39,7 +39,7 @@ public final class Sightings implements Arrivals {
     return Map.copyOf(seen);
   }
 
-  /// Everything seen, repeats included.
+  /// All messages seen, including repeats.
   public long total() {
     return all.sum();
   }

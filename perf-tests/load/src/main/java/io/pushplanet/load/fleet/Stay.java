@@ -6,9 +6,9 @@ import io.pushplanet.common.device.DeviceId;
 ///
 /// @param node its place in the fleet's list
 /// @param welcomedNanos when the CONNACK was read
-/// @param firstNanos when its first message was read; it means nothing while there are no messages
+/// @param firstNanos when its first message was read; undefined without messages
 /// @param lastNanos when its last message was read
-/// @param messages read on it, repeats included
+/// @param messages read on it, including repeats
 public record Stay(
     DeviceId device,
     int node,

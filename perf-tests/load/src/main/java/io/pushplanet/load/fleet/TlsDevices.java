@@ -22,8 +22,8 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManagerFactory;
 
-/// Devices that log in over TLS 1.3, subscribe and are silent then. They wait with blocking sockets, which is enough to see
-/// what they cost a server. Confined to one thread.
+/// Devices that log in over TLS 1.3, subscribe and then stay silent. They use blocking sockets,
+/// which suffices to see their cost for a server. Confined to one thread.
 final class TlsDevices implements AutoCloseable {
   private static final int AT_ONCE = 4;
   private static final int ANSWER_WITHIN_MILLIS = 30_000;
@@ -33,7 +33,7 @@ final class TlsDevices implements AutoCloseable {
   private final SSLSocketFactory sockets;
   private final List<SSLSocket> connected = Collections.synchronizedList(new ArrayList<>());
 
-  /// @param certificate PEM, the only one that is trusted
+  /// @param certificate PEM, the only trusted one
   TlsDevices(InetSocketAddress server, Path certificate) {
     this.server = server;
     this.sockets = trusting(certificate).getSocketFactory();
@@ -56,7 +56,7 @@ final class TlsDevices implements AutoCloseable {
     }
   }
 
-  /// Connects further devices; returns once all are subscribed.
+  /// Connects more devices; returns once all are subscribed.
   void connect(List<Device> more, FleetSettings settings) {
     try (ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE)) {
       List<Future<SSLSocket>> coming =

@@ -1,4 +1,4 @@
-/// Thousands of devices on one thread: a lean MQTT client that remembers every message it saw.
+/// Thousands of devices on one thread: a lean MQTT client that remembers every message that it saw.
 @NullMarked
 package io.pushplanet.load.fleet;
 

@@ -20,14 +20,14 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
-/// Connections that send mutated packets one after the other, from several threads, each closed by the node at the first
-/// packet that it refuses, or by its end. For one run.
+/// Connections that send mutated packets one after the other, from several threads. The node closes
+/// each at the first packet that it refuses, or at its end. For one run.
 final class Attack {
   private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(20);
   private static final int MEGABYTE = 1 << 20;
   private static final int SOURCES = 250;
 
-  /// One for all, so that sessions are resumed as a client's are.
+  /// One context for all, so that TLS sessions are resumed as a client's are.
   private static final SSLContext TLS = trustingAnybody();
 
   private final Door door;
@@ -40,7 +40,7 @@ final class Attack {
   private final LongAdder connections = new LongAdder();
   private final LongAdder unanswered = new LongAdder();
 
-  /// @param pipeline packets that a connection sends before it hears anything
+  /// @param pipeline packets that a connection sends before it reads an answer
   Attack(
       Door door,
       InetSocketAddress node,
@@ -54,9 +54,9 @@ final class Attack {
     this.pipeline = pipeline;
   }
 
-  /// Returns when it is over.
+  /// Returns when the attack has ended.
   ///
-  /// @param seed the same seed and number of threads, the same bytes
+  /// @param seed the same seed and number of threads give the same bytes
   AttackCounts run(AttackPlan plan, long seed) {
     AtomicLong slot = new AtomicLong();
     long start = System.nanoTime();
@@ -87,19 +87,19 @@ final class Attack {
       packets.add(pipeline);
       OutputStream out = socket.getOutputStream();
       out.write(bytes);
-      // The node has everything and knows that no more comes: it answers and closes.
+      // The node has all packets and the end of the input: it answers and closes.
       socket.shutdownOutput();
       readToEnd(socket.getInputStream(), buffer);
     } catch (java.net.SocketTimeoutException silent) {
       unanswered.increment();
     } catch (IOException closed) {
-      // By the node, while something was still under way to it; or it did not take the connection.
+      // Closed by the node while bytes were still on their way, or not accepted by it.
     }
   }
 
-  /// Declares 268 MB and goes on sending, up to a megabyte.
+  /// Declares 268 MB and sends up to a megabyte.
   ///
-  /// @return whether the node closed before it had taken that
+  /// @return whether the node closed before it had read that
   boolean declare() {
     byte[] buffer = new byte[16 * 1024];
     try (Socket socket = connect()) {
@@ -122,8 +122,8 @@ final class Attack {
     }
   }
 
-  /// One of many addresses of this machine, with port 0: each attack leaves its port in TIME_WAIT for a minute, and one
-  /// address has 28,000.
+  /// One of many addresses of this machine, with port 0: each attack leaves its port in TIME_WAIT
+  /// for a minute, and one address has 28,000 ports.
   static InetSocketAddress source(int number) {
     return new InetSocketAddress("127.2.0." + (1 + Math.floorMod(number, SOURCES)), 0);
   }
@@ -151,7 +151,7 @@ final class Attack {
     }
   }
 
-  // The node is a child process of ours, with a certificate that it got from us.
+  // The node is our child process, with our certificate.
   private static SSLContext trustingAnybody() {
     TrustManager anybody =
         new X509TrustManager() {

@@ -1,12 +1,13 @@
 package io.pushplanet.load.hostile;
 
-/// What became of one run of mutated packets.
+/// The outcome of one run of mutated packets.
 ///
-/// @param packets handed to connections that the node took
-/// @param unanswered connections that were neither answered to their end nor closed within 20 s: must not be
+/// @param packets handed to connections that the node accepted
+/// @param unanswered connections that were neither answered to their end nor closed within 20 s,
+///     which is a fault
 public record AttackCounts(long packets, long connections, long unanswered) {
 
-  /// As one process tells another.
+  /// The text that one process sends to another.
   String text() {
     return packets + " " + connections + " " + unanswered;
   }

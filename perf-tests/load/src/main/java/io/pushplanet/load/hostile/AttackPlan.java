@@ -2,12 +2,12 @@ package io.pushplanet.load.hostile;
 
 import java.time.Duration;
 
-/// One run of mutated packets, until so many were sent or the time is over.
+/// One run of mutated packets, until a number of them was sent or the time is over.
 ///
-/// @param perSecond connections; 0 as fast as it goes
+/// @param perSecond connections; 0: as fast as possible
 public record AttackPlan(long packets, int threads, double perSecond, Duration atMost) {
 
-  /// As one process tells another.
+  /// The text that one process sends to another.
   public String text() {
     return packets + " " + threads + " " + perSecond + " " + atMost.toMillis();
   }

@@ -18,8 +18,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Attackers as a program: one command a line on standard input, one answer a line on standard output. Ends with its input,
-/// also in the midst of an attack.
+/// Attackers as a program: one command per line on standard input, one answer per line on standard
+/// output. It ends with its input, also during an attack.
 public final class AttackProgram {
   /// The environment variable with the password of a node's user `gateway`.
   public static final String GATEWAY_PASSWORD = "ATTACK_GATEWAY_PASSWORD";
@@ -27,7 +27,7 @@ public final class AttackProgram {
   private static final int KNOWN_DEVICES = 1_000;
   private static final Duration SLOW_START = Duration.ofSeconds(30);
 
-  /// Between the seeds of two attacks: each has a thread's number added.
+  /// The distance between the seeds of two attacks, because each thread adds its number.
   private static final int SEEDS = 1_000;
 
   private final List<Device> known;
@@ -43,8 +43,9 @@ public final class AttackProgram {
     this.seed = seed;
   }
 
-  /// How many packets a connection sends before it hears anything, and a seed: the same attacks after it, the same bytes. The
-  /// environment holds the key that signs devices' credentials ([FleetProgram#MASTER_KEY]) and [#GATEWAY_PASSWORD].
+  /// Arguments: how many packets a connection sends before it reads an answer, and a seed: the same
+  /// attacks with it send the same bytes. The environment holds the key that signs devices'
+  /// credentials ([FleetProgram#MASTER_KEY]) and [#GATEWAY_PASSWORD].
   public static void main(String[] arguments) throws IOException {
     var credential =
         new DeviceCredential(
@@ -57,8 +58,8 @@ public final class AttackProgram {
             System.getenv(GATEWAY_PASSWORD),
             Integer.parseInt(arguments[0]),
             Long.parseLong(arguments[1]));
-    // This thread sees the end of the input meanwhile, and then the program ends: all others are
-    // daemons.
+    // This thread meanwhile waits for the end of the input, which ends the program: all other
+    // threads are daemons.
     ExecutorService attacks =
         Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -82,7 +83,7 @@ public final class AttackProgram {
         default -> "failed: no such command";
       };
     } catch (RuntimeException | Error e) {
-      // An Error too: without an answer the bench would wait for ever.
+      // Errors as well: without an answer the bench would wait for ever.
       return "failed: " + e.toString().replaceAll("\\s+", " ");
     }
   }
@@ -107,7 +108,7 @@ public final class AttackProgram {
         IntStream.range(0, connections).filter(number -> attack.declare()).count());
   }
 
-  /// Returns when all stand, or some have not come for too long.
+  /// Returns when all sockets are open, or some have failed to open for too long.
   private String hold(int sockets, InetSocketAddress mqtt, InetSocketAddress tls) {
     Slowloris started = Slowloris.start(sockets, mqtt, tls);
     slow = started;

@@ -2,7 +2,7 @@ package io.pushplanet.load.hostile;
 
 import java.util.Arrays;
 
-/// A kind of listener that a node has, by the name under which `GET /node` tells its port.
+/// A kind of listener of a node, by its name on `GET /node`.
 public enum Door {
   MQTT("mqtt", false, false),
   TLS("tls", true, false),
@@ -20,7 +20,7 @@ public enum Door {
     this.webSocket = webSocket;
   }
 
-  /// @throws IllegalArgumentException for a name that none has
+  /// @throws IllegalArgumentException for an unknown name
   public static Door named(String text) {
     return Arrays.stream(values())
         .filter(door -> door.text.equals(text))

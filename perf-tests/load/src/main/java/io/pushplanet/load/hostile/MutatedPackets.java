@@ -6,10 +6,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/// What one connection sends: packets of which each was changed somewhere. A good half of the connections log in first, so
-/// that what lies behind the CONNECT is hit as well; of these, half change only what follows the fixed header and keep the
-/// length, so that many of their packets are judged before one is refused. Confined to one thread; the same seed, the same
-/// bytes.
+/// The packets of one connection, each changed at some place. A good half of the connections log in
+/// first, so that the code behind the CONNECT is attacked as well. Half of these change only bytes
+/// after the fixed header and keep the length, so that the node judges many of their packets before
+/// it refuses one. Confined to one thread; the same seed gives the same bytes.
 final class MutatedPackets {
   private static final int KINDS = 9;
 
@@ -76,7 +76,7 @@ final class MutatedPackets {
     };
   }
 
-  /// Another byte behind the fixed header, where there is one.
+  /// Changes a byte after the fixed header, if there is one.
   private byte[] touched(byte[] good) {
     if (good.length < 4) {
       return good;

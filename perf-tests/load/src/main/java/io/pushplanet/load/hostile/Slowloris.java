@@ -18,19 +18,21 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Sockets that send a byte a second and never get to the end of their CONNECT, or of their TLS ClientHello. What the node
-/// closes is opened again before it is let go, so that as many stand as were asked for; they begin spread over the time
-/// after which the node closes them, so that it does not close them together. One thread of its own.
+/// Sockets that send a byte per second and never complete their CONNECT or TLS ClientHello. A
+/// socket that the node closes is replaced, so that their number stays. Their starts are spread
+/// over the time after which the node closes them, so that it does not close all of them together.
+/// They share one thread.
 final class Slowloris implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Slowloris.class);
   private static final Duration TURN = Duration.ofMillis(20);
   private static final int TURNS_PER_BYTE = 50;
   private static final int TURNS_TO_BEGIN = 250;
 
-  /// A listener's backlog is longer: a SYN that it drops is repeated only after a second.
+  /// Below a listener's backlog, because a dropped SYN is repeated only after a second.
   private static final int OPENING_AT_ONCE = 200;
 
-  /// The start of a handshake record that announces a ClientHello of 512 bytes; no more than its first bytes ever come.
+  /// The start of a handshake record that announces a ClientHello of 512 bytes; no more than its
+  /// first bytes ever come.
   private static final byte[] HELLO = {0x16, 3, 1, 2, 4, 1, 0, 2, 0, 3, 3, 1, 2, 3, 4, 5, 6, 7, 8};
 
   private final Selector selector;
@@ -67,7 +69,7 @@ final class Slowloris implements AutoCloseable {
     thread = Thread.ofPlatform().name("slowloris").daemon(true).unstarted(this::run);
   }
 
-  /// Half of them at the plain listener, half at that with TLS.
+  /// Half of the sockets at the plain listener, half at the one with TLS.
   static Slowloris start(int count, InetSocketAddress mqtt, InetSocketAddress tls) {
     try {
       Slowloris slow = new Slowloris(Selector.open());
@@ -84,7 +86,7 @@ final class Slowloris implements AutoCloseable {
     }
   }
 
-  /// Connections made so far: what the node closed was made again.
+  /// Connections made so far, including replacements for closed ones.
   long opened() {
     return opened.sum();
   }
@@ -97,7 +99,7 @@ final class Slowloris implements AutoCloseable {
         if (wait <= 0) {
           begin();
           trickle();
-          // Turns that were missed are not made up for: what was to be spread would come together.
+          // Missed turns are not made up for: their bytes would come all together.
           turnNanos = System.nanoTime() + TURN.toNanos();
           wait = TURN.toNanos();
         }
@@ -156,7 +158,7 @@ final class Slowloris implements AutoCloseable {
     }
   }
 
-  /// The next fiftieth of the sockets sends a byte each.
+  /// The next fiftieth of the sockets sends one byte each.
   private void trickle() {
     int some = Math.ceilDiv(sockets.size(), TURNS_PER_BYTE);
     for (int count = 0; count < some; count++) {

@@ -6,7 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.ByteArrayOutputStream;
 import java.util.random.RandomGenerator;
 
-/// Well-formed packets, before somebody changes them; frames of RFC 6455 around them.
+/// Well-formed packets before their mutation, and frames of RFC 6455 around them.
 final class Wire {
   static final byte[] UPGRADE =
       ("GET /mqtt HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -70,7 +70,7 @@ final class Wire {
     return new byte[] {(byte) 0xC0, 0};
   }
 
-  /// A fixed header that declares 268,435,455 bytes, the most that the form can say.
+  /// A fixed header that declares 268,435,455 bytes, the maximum of MQTT.
   static byte[] declaring268Megabytes() {
     return new byte[] {CONNECT, -1, -1, -1, 0x7F};
   }

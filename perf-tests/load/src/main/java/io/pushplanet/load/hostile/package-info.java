@@ -1,4 +1,4 @@
-/// What bots and broken clients send to a node's listeners.
+/// The traffic of bots and broken clients to a node's listeners.
 @NullMarked
 package io.pushplanet.load.hostile;
 

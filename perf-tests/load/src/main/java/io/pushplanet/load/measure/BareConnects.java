@@ -14,9 +14,10 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What this machine takes, in this hour, for the sockets' part of a connect: one selector accepts, reads as many bytes as a CONNECT
-/// has, answers with a CONNACK's, reads a SUBSCRIBE's and answers with a SUBACK's. No bytes are looked at, nobody is asked:
-/// the floor under every server's connect.
+/// The processor time of this machine, at present, for a connect's socket operations: one selector
+/// accepts, reads the size of a CONNECT, answers with the size of a CONNACK, reads that of a
+/// SUBSCRIBE and answers with that of a SUBACK. It parses nothing and calls no other server: the
+/// lower bound of every server's connect.
 public final class BareConnects implements AutoCloseable {
   private static final int SOCKETS = 1_000;
   private static final int WARM_ROUNDS = 10;
@@ -61,7 +62,7 @@ public final class BareConnects implements AutoCloseable {
       for (int socket = 0; socket < SOCKETS; socket++) {
         SocketChannel client = SocketChannel.open(listener.getLocalAddress());
         clients.add(client);
-        // Resets at the end, so that no port has to wait.
+        // Closes with a reset, so that no port stays in TIME_WAIT.
         client.setOption(StandardSocketOptions.SO_LINGER, 0);
         write(client, CONNECT);
       }

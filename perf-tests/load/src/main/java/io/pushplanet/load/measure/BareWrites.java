@@ -12,8 +12,9 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What this machine takes, in this hour, to write one small message to each of many sockets, with nothing around it: the
-/// floor under every server's message. On loopback the writer's time contains the receiving side's work in the kernel.
+/// The processor time of this machine, at present, to write one small message to each of many
+/// sockets, without anything else: the lower bound of every server's message. On loopback the
+/// writer's time includes the receiver's work in the kernel.
 public final class BareWrites {
   private static final int SOCKETS = 1_000;
   private static final int BYTES = 100;

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/// Measures each message from its request to its device's acknowledgement. Either end may be told first: a fast device
-/// acknowledges before the sender has read its 202. Thread-safe.
+/// Measures each message from its request to its device's acknowledgement. Either end may be
+/// reported first: a fast device acknowledges before the sender has read its 202. Thread-safe.
 public final class Journey implements Traffic.Observer, Arrivals {
   private static final long LONGEST_MICROS = 600_000_000L;
 
@@ -29,16 +29,16 @@ public final class Journey implements Traffic.Observer, Arrivals {
 
     record Arrived(long nanos) implements Mark {}
 
-    /// Both ends were seen; a repeat finds this.
+    /// Marks that both ends were seen, for repeats.
     record Closed() implements Mark {}
   }
 
-  /// @param whenArrived run once for each message that has both ends
+  /// @param whenArrived run once for each message with both ends
   public Journey(Runnable whenArrived) {
     this(whenArrived, (device, messageId, nanos) -> {});
   }
 
-  /// @param also hears of every arrival
+  /// @param also receives every arrival
   public Journey(Runnable whenArrived, Arrivals also) {
     this.whenArrived = whenArrived;
     this.also = also;

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/// Where and on what a benchmark ran.
+/// The machine and the commit of a benchmark.
 public final class Machine {
   private Machine() {}
 

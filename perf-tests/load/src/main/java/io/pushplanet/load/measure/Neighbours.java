@@ -10,19 +10,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/// What others do to devices that sit still: the time of one message from a gateway to one of them until its outcome is
-/// heard, one message after the other. While one of them has no outcome the next ones are not sent: they count with what they would
-/// have waited, or a node that stands still for two seconds would be one slow message among thousands
+/// The effect of other traffic on quiet devices: the time of one message from a gateway to a quiet
+/// device until its outcome arrives, one message after the other. While a message has no outcome
+/// the next ones are not sent, but count with the time that they would have waited. Otherwise a
+/// node that stands still for two seconds would be one slow message among thousands
 /// (https://hdrhistogram.github.io/HdrHistogram/JavaDoc/org/HdrHistogram/Histogram.html#recordValueWithExpectedInterval(long,long)).
 /// For one thread.
 public final class Neighbours {
   private static final long STALLED_NANOS = Duration.ofSeconds(30).toNanos();
   private static final long PAUSE_NANOS = Duration.ofMillis(2).toNanos();
 
-  /// From one message to the next while a delivery takes what it usually does.
+  /// The interval between two messages while deliveries take their usual time.
   static final long INTERVAL_NANOS = Duration.ofMillis(3).toNanos();
 
-  /// One and a half seconds of them.
+  /// The messages of one and a half seconds.
   static final int WINDOW = 500;
 
   private final Gateway gateway;
@@ -37,7 +38,7 @@ public final class Neighbours {
     this.devices = devices;
   }
 
-  /// Nanoseconds of each, and of those that would have been sent meanwhile.
+  /// The nanoseconds of each message, and of those that would have been sent meanwhile.
   public List<Long> deliver(BooleanSupplier on) {
     List<Long> took = new ArrayList<>();
     for (int message = 0; on.getAsBoolean(); message++) {
@@ -76,9 +77,10 @@ public final class Neighbours {
 
   /// The 99th percentile of neighbours, in milliseconds, and the longest delivery.
   ///
-  /// @param usual the median of those of their windows of [#WINDOW] messages each: what happens once in a while is in one window. A
-  ///     RabbitMQ starts an Erlang VM of its own each minute, and has a processor for half a second
-  /// @param overall of all of them
+  /// @param usual the median over the windows of [#WINDOW] messages each, so that a rare event is
+  ///     in one window only. RabbitMQ starts another Erlang VM each minute, which takes a processor
+  ///     for half a second
+  /// @param overall of all messages
   public record P99(double usual, double overall, double longest) {
     public static P99 of(List<Long> nanos) {
       List<Double> windows = new ArrayList<>();
@@ -94,9 +96,9 @@ public final class Neighbours {
     }
   }
 
-  /// Deliveries before and meanwhile, side by side.
+  /// Deliveries before and during the traffic, side by side.
   ///
-  /// @param times what a 99th percentile meanwhile may be of the one before
+  /// @param times the allowed ratio of the 99th percentiles
   public static List<Report.Row> rows(
       String what, List<Long> before, List<Long> meanwhile, double times) {
     P99 calm = P99.of(before);
@@ -113,7 +115,7 @@ public final class Neighbours {
         Report.Row.of(what + ", the longest meanwhile", "ms", p99.longest()));
   }
 
-  /// In milliseconds; 0 of nothing.
+  /// In milliseconds; 0 without messages.
   public static double percentile(List<Long> nanos, int percent) {
     List<Long> sorted = new ArrayList<>(nanos);
     Collections.sort(sorted);

@@ -11,11 +11,13 @@ import java.util.TreeMap;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
 
-/// Processor time (user and system) that programs have used so far, from `/proc/PID/stat`
-/// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html), each with what it has started, ended children included: Redis
-/// has its log rewritten by a child, whose time would else be taken back when it ends. Counted in steps of 10 ms.
+/// The processor time (user and system) of programs so far, from `/proc/PID/stat`
+/// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html), each with its children, including
+/// ended ones: Redis rewrites its log in a child, whose time would otherwise be missing when it
+/// ends. In steps of 10 ms.
 ///
-/// The compiler threads of JVMs are told apart, as [Usage] does: what they do is done once in the life of a process.
+/// The compiler threads of JVMs are counted separately, as in [Usage]: their work is done once in
+/// the life of a process.
 ///
 /// @param used by each program, without compilers
 /// @param compilers of all programs together
@@ -32,7 +34,8 @@ public record ProcessorTime(Map<String, Duration> used, Duration compilers) {
     used = Map.copyOf(used);
   }
 
-  /// Of these programs by their process ids, and of this JVM as `load`. What does not run here is left out.
+  /// Of these programs by their process ids, and of this JVM as `load`. Programs elsewhere are left
+  /// out.
   public static ProcessorTime now(Map<String, Long> pids) {
     Map<String, Duration> used = new TreeMap<>();
     pids.forEach((program, pid) -> {
@@ -51,7 +54,7 @@ public record ProcessorTime(Map<String, Duration> used, Duration compilers) {
     return new ProcessorTime(used, compilers);
   }
 
-  /// What each program used between then and now.
+  /// The time of each program between then and now.
   public Map<String, Duration> since(ProcessorTime then) {
     Map<String, Duration> difference = new TreeMap<>();
     used.forEach((program, time) -> {
@@ -77,7 +80,7 @@ public record ProcessorTime(Map<String, Duration> used, Duration compilers) {
       String stat = Files.readString(process.resolve("stat"));
       return own(stat).plus(ofEndedChildren(stat)).minus(compilers(process));
     } catch (IOException e) {
-      // It ended between the listing and the look.
+      // It ended between the listing and the read.
       return Duration.ZERO;
     }
   }
@@ -103,7 +106,7 @@ public record ProcessorTime(Map<String, Duration> used, Duration compilers) {
 
   private static Duration readThread(Path stat) {
     try {
-      // A thread's file tells the ended children of its process again.
+      // A thread's file also counts the ended children of its process.
       return own(Files.readString(stat));
     } catch (IOException e) {
       // As above.
@@ -115,7 +118,7 @@ public record ProcessorTime(Map<String, Duration> used, Duration compilers) {
     return fields(stat, USER_TIME, SYSTEM_TIME);
   }
 
-  /// Of children that have ended and were waited for, and of theirs.
+  /// The time of children that have ended and were waited for, and of their children.
   static Duration ofEndedChildren(String stat) {
     return fields(stat, USER_TIME_OF_ENDED, SYSTEM_TIME_OF_ENDED);
   }

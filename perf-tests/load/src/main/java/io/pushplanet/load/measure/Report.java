@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/// What a benchmark found: the form of every `.pushplanet/bench/NAME.json`.
+/// The results of a benchmark: the form of every `.pushplanet/bench/NAME.json`.
 ///
 /// @param command how to run it again
 /// @param machine its processor, memory and runtime
@@ -22,9 +22,10 @@ public record Report(
 
   /// One figure.
   ///
-  /// @param peer what a comparable product does, in the same unit
-  /// @param goal what we want
-  /// @param peerFrom the page that tells how the peer was measured; null when it was in this run
+  /// @param peer the figure of a comparable product, in the same unit
+  /// @param goal our goal
+  /// @param peerFrom the page about the measurement of the peer; null when the peer was measured in
+  ///     this run
   public record Row(
       String metric,
       String unit,

@@ -9,10 +9,10 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/// What sessions cost one server.
+/// The cost of sessions for one server.
 ///
-/// @param memory with more and more idle, subscribed sessions
-/// @param idle with more and more of them, without any traffic
+/// @param memory with a growing number of idle, subscribed sessions
+/// @param idle with a growing number of them, without traffic
 /// @param pingMicros processor time per ping
 /// @param connectMicros the same per connect with log-in and SUBSCRIBE
 public record SessionCosts(
@@ -23,7 +23,7 @@ public record SessionCosts(
     SessionMeter.Messages unacknowledged,
     SessionMeter.Messages acknowledged) {
   private static final double KEEP_ALIVE_SECONDS = 300;
-  // A million times so many microseconds in each second.
+  // A million times the microseconds in each second.
   private static final double PERCENT_FOR_A_MILLION = 100;
 
   public SessionCosts {
@@ -31,7 +31,7 @@ public record SessionCosts(
     idle = List.copyOf(idle);
   }
 
-  /// One figure of all servers: ours first, with the best of the others beside it and what we want.
+  /// One figure of all servers: ours first, with the best of the others and our goal beside it.
   public static List<Report.Row> rows(Map<String, SessionCosts> costs, String ours) {
     List<Report.Row> rows = new ArrayList<>();
     costs.values().stream()
@@ -152,7 +152,7 @@ public record SessionCosts(
     return Math.round(value * 100) / 100.0;
   }
 
-  /// Live heap and direct buffers; what is resident where there is no heap to look into.
+  /// Live heap and direct buffers; the resident memory of a server without a JVM.
   double bytesPerSession() {
     return isJvm()
         ? SessionMeter.Memory.slope(memory, SessionMeter.Memory::heapBytes)
@@ -163,7 +163,7 @@ public record SessionCosts(
     return memory.getLast().heapBytes() > 0;
   }
 
-  /// A JVM's heap is resident from the start, all of it, so that this is what grows beside it.
+  /// The whole heap of a JVM is resident from the start, so this is the growth outside of it.
   double residentPerSession() {
     return SessionMeter.Memory.slope(memory, SessionMeter.Memory::residentBytes);
   }
@@ -172,7 +172,8 @@ public record SessionCosts(
     return pingMicros / KEEP_ALIVE_SECONDS * PERCENT_FOR_A_MILLION;
   }
 
-  /// What each further session adds; the rest is the process itself, which no number of sessions multiplies.
+  /// The memory of each further session; the rest belongs to the process itself, independent of the
+  /// sessions.
   double idleMillionPercent() {
     var few = idle.getFirst();
     var many = idle.getLast();

@@ -22,13 +22,15 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/// Measures one server: fills it in steps with idle sessions, lets it idle, pings, connects again, sends.
+/// Measures one server: fills it in steps with idle sessions, lets it idle, pings, reconnects,
+/// sends.
 ///
-/// The figures of processor time of a connect and a ping are the median of the rounds after the first four, when a JVM has
-/// compiled what is hot: rounds of one run differ by a third. Those of messages are the mean of the last ten of sixteen.
+/// The processor time of a connect and of a ping is the median of the rounds after the first four,
+/// when a JVM has compiled its hot code: rounds of one run differ by a third. That of messages is
+/// the mean of the last ten of sixteen rounds.
 public final class SessionMeter {
   private static final String PREFIX = "0190b8a0";
-  // Else each write of a server pays for waking the fleet: a fifth of a message.
+  // Without it each write of a server pays for waking the fleet: a fifth of a message's cost.
   private static final Duration LOOKS_EVERY = Duration.ofMillis(1);
   private static final Duration SETTLED_AFTER = Duration.ofSeconds(3);
   private static final Duration IDLE = Duration.ofSeconds(20);
@@ -43,7 +45,7 @@ public final class SessionMeter {
   private final PrintStream out;
 
   /// @param directory for class histograms and the fleet's log
-  /// @param out told how it goes
+  /// @param out receives the progress
   public SessionMeter(Server server, Path directory, PrintStream out) {
     this.server = server;
     this.directory = directory;
@@ -70,11 +72,11 @@ public final class SessionMeter {
 
   /// Processor time in microseconds.
   ///
-  /// @param fanOut of each device's copy of one message to everybody
+  /// @param fanOut of each device's copy of one message to all devices
   /// @param single of a message to a single device, of which many come together
   record Messages(double fanOut, OptionalDouble single) {}
 
-  /// Connects further and further devices, and looks at the memory at each step.
+  /// Connects more and more devices, and measures the memory at each step.
   public List<Memory> fill(FleetProcess fleet, List<Integer> steps) {
     List<Memory> memory = new ArrayList<>();
     for (int step : steps) {
@@ -84,8 +86,8 @@ public final class SessionMeter {
     return memory;
   }
 
-  /// @param heapBytes live objects and direct buffers; 0 for what is no JVM
-  /// @param residentBytes of a JVM the whole heap, and what there is beside it
+  /// @param heapBytes live objects and direct buffers; 0 without a JVM
+  /// @param residentBytes of a JVM its whole heap, and the memory outside of it
   public record Memory(int sessions, long heapBytes, long residentBytes) {
     /// Bytes of each further session, from the first to the last.
     public static double slope(List<Memory> memory, ToDoubleFunction<Memory> bytes) {
@@ -96,7 +98,8 @@ public final class SessionMeter {
     }
   }
 
-  /// @param micros processor time in a second in which nothing is asked: of the process as it is, and of its sessions
+  /// @param micros processor time in a second in which nothing is asked: of the process as it is,
+  ///     and of its sessions
   record Idle(int sessions, double micros) {}
 
   private Memory memory(int sessions) {

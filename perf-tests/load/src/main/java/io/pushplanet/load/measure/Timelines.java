@@ -18,8 +18,9 @@ import org.HdrHistogram.Histogram;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// From a device's acknowledgement until the API tells of it: what somebody waits for who asks why a device did not get a message.
-/// A few of the arrivals are followed, one after the other by each looker. Thread-safe.
+/// From a device's acknowledgement until the API tells of it: what somebody waits for who asks why
+/// a device did not get a message. A few of the arrivals are followed, one after the other by each
+/// looker. Thread-safe.
 public final class Timelines implements Arrivals, AutoCloseable {
   private static final int LOOKERS = 4;
   private static final Duration LOOK_EVERY = Duration.ofMillis(20);

@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/// Attackers in a process of their own, so that nobody who measures shares a heap with them, which gets what processors have to
-/// spare: they stand for other machines. Ends with this JVM: its standard input does. Not thread-safe; every call waits for the
-/// answer.
+/// Attackers in a process of their own, so that nobody who measures shares a heap with them, which
+/// gets what processors have to spare: they stand for other machines. Ends with this JVM: its
+/// standard input does. Not thread-safe; every call waits for the answer.
 public final class AttackProcess implements AutoCloseable {
   private final LineProgram program;
 
@@ -20,8 +20,8 @@ public final class AttackProcess implements AutoCloseable {
     this.program = program;
   }
 
-  /// @param spare whether they get only what others leave: on a machine that is busy with other things they stand still.
-  ///     Without effect where there is no `chrt`
+  /// @param spare whether they get only what others leave: on a machine that is busy with other
+  ///     things they stand still. Without effect where there is no `chrt`
   /// @param pipeline packets that a connection sends before it hears anything
   /// @param seed the same seed and the same attacks, the same bytes
   public static AttackProcess start(boolean spare, int pipeline, long seed, Path log) {
@@ -52,7 +52,8 @@ public final class AttackProcess implements AutoCloseable {
         program.ask("mutate " + door.text() + " " + text(listener) + " " + plan.text()));
   }
 
-  /// So many connections, one after the other, each of which declares 268 MB and goes on sending, up to a megabyte.
+  /// So many connections, one after the other, each of which declares 268 MB and goes on sending,
+  /// up to a megabyte.
   ///
   /// @return how many the node closed before it had taken that
   public int declare(Door door, InetSocketAddress listener, int connections) {
@@ -60,8 +61,8 @@ public final class AttackProcess implements AutoCloseable {
         program.ask("declare " + door.text() + " " + text(listener) + " " + connections));
   }
 
-  /// Opens so many sockets, half at each listener of the same node, that never finish their first packet, and opens again what
-  /// the node closes. Returns when all were opened, or after 30 s.
+  /// Opens so many sockets, half at each listener of the same node, that never finish their first
+  /// packet, and opens again what the node closes. Returns when all were opened, or after 30 s.
   ///
   /// @return how many were opened so far
   public long hold(int sockets, InetSocketAddress mqtt, InetSocketAddress tls) {

@@ -15,9 +15,10 @@ import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/// Several nodes on this machine, each with a fleet of its own, every one of them in a process of its own: for more sessions
-/// than a process has descriptors for. A node's heap is small, and only its first compiler works, because there are many of
-/// them: what an operation costs is measured elsewhere. Not thread-safe.
+/// Several nodes on this machine, each with a fleet of its own, every one of them in a process of
+/// its own: for more sessions than a process has descriptors for. A node's heap is small, and only
+/// its first compiler works, because there are many of them: what an operation costs is measured
+/// elsewhere. Not thread-safe.
 public final class Edge implements AutoCloseable {
   /// Sessions of one node, where a process may have 20,000 descriptors.
   public static final int SESSIONS_PER_NODE = 18_750;

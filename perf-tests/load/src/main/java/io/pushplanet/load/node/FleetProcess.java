@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/// A fleet in a process of its own, because a process may have only so many open files. Ends with this JVM: its standard
-/// input does. Not thread-safe; every call waits for the answer.
+/// A fleet in a process of its own, because a process may have only so many open files. Ends with
+/// this JVM: its standard input does. Not thread-safe; every call waits for the answer.
 public final class FleetProcess implements AutoCloseable {
   private final LineProgram program;
 
@@ -51,8 +51,9 @@ public final class FleetProcess implements AutoCloseable {
         Long.toString(looksEvery.toNanos() / 1_000));
   }
 
-  /// One that gets only what others leave of the processors, as if its devices were elsewhere; without effect where there is no
-  /// `chrt`. On a machine that is busy with other things it stands still.
+  /// One that gets only what others leave of the processors, as if its devices were elsewhere;
+  /// without effect where there is no `chrt`. On a machine that is busy with other things it stands
+  /// still.
   ///
   /// @param atOnce connects of which the server has not heard the last, at most
   public static FleetProcess startSpare(Server server, String prefix, int atOnce, Path log) {
@@ -103,14 +104,16 @@ public final class FleetProcess implements AutoCloseable {
     return Spare.isOnly(program.pid());
   }
 
-  /// Connects further devices until there are so many in all, subscribed at this QoS. Returns once they are subscribed.
+  /// Connects further devices until there are so many in all, subscribed at this QoS. Returns once
+  /// they are subscribed.
   ///
   /// @return how many are
   public int connect(int devices, int qos) {
     return Integer.parseInt(program.ask("connect " + devices + " " + qos));
   }
 
-  /// Cuts all connections at once, without a word. Returns once all are subscribed again, or five minutes have passed.
+  /// Cuts all connections at once, without a word. Returns once all are subscribed again, or five
+  /// minutes have passed.
   ///
   /// @return how many are
   public int storm() {

@@ -13,8 +13,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/// A node's table filled with sessions on fake sockets, in a process of its own: the program `FullTable` of
-/// connection-manager's tests, which is all of the node but the JDK's socket objects, the directory and the inbox.
+/// A node's table filled with sessions on fake sockets, in a process of its own: the program
+/// `FullTable` of connection-manager's tests, which is all of the node but the JDK's socket
+/// objects, the directory and the inbox.
 ///
 /// @param sessions that are authenticated and subscribed
 /// @param heapBytes of it in use after three collections

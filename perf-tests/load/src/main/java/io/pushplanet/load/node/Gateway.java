@@ -22,7 +22,8 @@ import org.eclipse.paho.mqttv5.client.persist.MemoryPersistence;
 import org.eclipse.paho.mqttv5.common.MqttException;
 import org.eclipse.paho.mqttv5.common.MqttSubscription;
 
-/// A gateway on a node's trusted listener, as the worker is one: frames of 500 targets, outcomes counted.
+/// A gateway on a node's trusted listener, as the worker is one: frames of 500 targets, outcomes
+/// counted.
 public final class Gateway implements Sender {
   private static final int TARGETS_PER_FRAME = 500;
 
@@ -115,7 +116,8 @@ public final class Gateway implements Sender {
     }
   }
 
-  /// Waits until every device of every [#broadcast] has an outcome, for [#PATIENCE] at most. For the thread that broadcasts.
+  /// Waits until every device of every [#broadcast] has an outcome, for [#PATIENCE] at most. For
+  /// the thread that broadcasts.
   ///
   /// @return how many have none
   public long awaitBroadcasts() {

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// A program of ours in a process of its own, asked line by line. Ends with this JVM: its standard input does. Not
-/// thread-safe; every question waits for the answer.
+/// A program of ours in a process of its own, asked line by line. Ends with this JVM: its standard
+/// input does. Not thread-safe; every question waits for the answer.
 final class LineProgram implements AutoCloseable {
   private final String name;
   private final Process process;

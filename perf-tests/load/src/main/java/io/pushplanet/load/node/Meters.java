@@ -9,7 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// What a program's Prometheus page says at one moment: a value for each series, as the page writes its name and tags.
+/// What a program's Prometheus page says at one moment: a value for each series, as the page writes
+/// its name and tags.
 public record Meters(Map<String, Double> series) {
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(20);
 
@@ -59,7 +60,8 @@ public record Meters(Map<String, Double> series) {
         .sum();
   }
 
-  /// The upper end, in seconds, of the histogram's bucket in which this share of what was counted since then lies.
+  /// The upper end, in seconds, of the histogram's bucket in which this share of what was counted
+  /// since then lies.
   public double quantileSince(Meters then, double share, String name, String... tags) {
     Map<Double, Double> counts = new TreeMap<>();
     series.forEach((key, value) -> {

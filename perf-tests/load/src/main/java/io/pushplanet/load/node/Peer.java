@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// A comparable product, with the settings it comes with, but for the limits that would end the comparison. Every peer lets
-/// everybody in, so it is spared the check of credentials.
+/// A comparable product, with the settings it comes with, but for the limits that would end the
+/// comparison. Every peer lets everybody in, so it is spared the check of credentials.
 public final class Peer implements Server {
   private static final Duration READY_WITHIN = Duration.ofSeconds(120);
   private static final Duration STOPS_WITHIN = Duration.ofSeconds(20);
@@ -65,8 +65,9 @@ public final class Peer implements Server {
     });
   }
 
-  /// A broker from Maven Central, started from the standalone project `perf-tests/peer-NAME`; empty where its artifacts
-  /// cannot be had. It is no module of our build, so nothing of it comes near a product's class path.
+  /// A broker from Maven Central, started from the standalone project `perf-tests/peer-NAME`; empty
+  /// where its artifacts cannot be had. It is no module of our build, so nothing of it comes near a
+  /// product's class path.
   ///
   /// @param main its source file, run as such
   public static Optional<Peer> java(

@@ -9,8 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// One of several processes of a program of a platform, always on the same ports: to be killed, frozen and started again. For
-/// one thread at a time.
+/// One of several processes of a program of a platform, always on the same ports: to be killed,
+/// frozen and started again. For one thread at a time.
 public class PlatformProcess implements AutoCloseable {
   private static final Duration STOPS_WITHIN = Duration.ofSeconds(20);
 

@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/// Clients that send notifications, ours and others, each in a process of its own, and one server for all of them: the
-/// program `SenderProgram` of gateway-worker's tests.
+/// Clients that send notifications, ours and others, each in a process of its own, and one server
+/// for all of them: the program `SenderProgram` of gateway-worker's tests.
 public final class ProviderSenders implements AutoCloseable {
   /// From Korea to the US.
   public static final Duration ROUND_TRIP = Duration.ofMillis(150);

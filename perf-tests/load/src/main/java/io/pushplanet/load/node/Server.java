@@ -16,7 +16,8 @@ public interface Server extends AutoCloseable {
   /// Brings one message to all of its devices, the way this server does that best.
   Sender fanOut();
 
-  /// Brings messages to single devices, for which it looks each of them up; empty where a server knows topics only.
+  /// Brings messages to single devices, for which it looks each of them up; empty where a server
+  /// knows topics only.
   default Optional<Sender> singles() {
     return Optional.empty();
   }

@@ -10,8 +10,9 @@ import java.util.List;
 final class Spare {
   private static final Path CHRT = Path.of("/usr/bin/chrt");
 
-  /// Whoever else of the session wakes takes the processor at once. A nice value of 19 is not enough: such a task keeps its slice of
-  /// milliseconds, however many others wait (https://man7.org/linux/man-pages/man7/sched.7.html, "SCHED_IDLE").
+  /// Whoever else of the session wakes takes the processor at once. A nice value of 19 is not
+  /// enough: such a task keeps its slice of milliseconds, however many others wait
+  /// (https://man7.org/linux/man-pages/man7/sched.7.html, "SCHED_IDLE").
   private static final List<String> ONLY_WHAT_IS_SPARE = List.of(CHRT.toString(), "--idle", "0");
 
   /// The numbers of the fields in `/proc/PID/stat`, and SCHED_IDLE there
@@ -28,7 +29,8 @@ final class Spare {
     return Files.isExecutable(CHRT) ? ONLY_WHAT_IS_SPARE : List.of();
   }
 
-  /// Whether the scheduler gives a process only what we and the nodes leave, which are in our session.
+  /// Whether the scheduler gives a process only what we and the nodes leave, which are in our
+  /// session.
   static boolean isOnly(long pid) {
     List<String> its = stat(pid);
     List<String> ours = stat(ProcessHandle.current().pid());

@@ -8,11 +8,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/// What the kernel says of one process: memory and processor time. Processor time is the scheduler's own, in nanoseconds
-/// per thread (https://docs.kernel.org/scheduler/sched-stats.html), because a tick of 10 ms is a lot to an idle server.
+/// What the kernel says of one process: memory and processor time. Processor time is the
+/// scheduler's own, in nanoseconds per thread (https://docs.kernel.org/scheduler/sched-stats.html),
+/// because a tick of 10 ms is a lot to an idle server.
 ///
-/// The compiler threads of a JVM are left out: what they do is done once in the life of a process, and not for an operation;
-/// in runs of a minute they would be half of everything.
+/// The compiler threads of a JVM are left out: what they do is done once in the life of a process,
+/// and not for an operation; in runs of a minute they would be half of everything.
 ///
 /// @param threads nanoseconds each living thread has run, by its id
 public record Usage(long residentBytes, Map<Long, Long> threads) {

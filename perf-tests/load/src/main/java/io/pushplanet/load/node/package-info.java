@@ -1,4 +1,5 @@
-/// Servers that a benchmark starts for itself, what they cost, and fleets of devices in processes of their own.
+/// Servers that a benchmark starts for itself, what they cost, and fleets of devices in processes
+/// of their own.
 @NullMarked
 package io.pushplanet.load.node;
 

@@ -24,8 +24,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// Registered devices of a run, each with one channel. Their names begin with the run's, so that runs do not see each other's
-/// messages.
+/// Registered devices of a run, each with one channel. Their names begin with the run's, so that
+/// runs do not see each other's messages.
 ///
 /// @param mqtt half of them speak MQTT 3.1.1, half 5.0
 /// @param vendors those of the other channels

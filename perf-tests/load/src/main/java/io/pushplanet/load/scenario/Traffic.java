@@ -17,8 +17,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
-/// Many clients that send unicast messages, device after device, each with one connection and one request at a time. A
-/// request that is not accepted is told and not repeated; its client pauses a little, then sends another message.
+/// Many clients that send unicast messages, device after device, each with one connection and one
+/// request at a time. A request that is not accepted is told and not repeated; its client pauses a
+/// little, then sends another message.
 ///
 /// One instance is one run of traffic. Thread-safe.
 public final class Traffic {
@@ -100,7 +101,8 @@ public final class Traffic {
     }
   }
 
-  /// Runs `clients` on a thread of its own, as many messages a second, evenly, until it is closed or the time is over.
+  /// Runs `clients` on a thread of its own, as many messages a second, evenly, until it is closed
+  /// or the time is over.
   public Running runBeside(int clients, double perSecond, Duration atMost) {
     AtomicBoolean over = new AtomicBoolean();
     Gate paced = Gate.paced(perSecond, System.nanoTime() + atMost.toNanos());
