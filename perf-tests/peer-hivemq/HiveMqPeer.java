@@ -2,8 +2,8 @@ import com.hivemq.embedded.EmbeddedHiveMQ;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// HiveMQ CE on a port of the loopback address, as it comes, but without usage statistics. Run as a source file, for
-/// comparison only.
+/// HiveMQ CE on a port of the loopback address, as it comes, but without usage statistics. Run as a
+/// source file, for comparison only.
 final class HiveMqPeer {
   public static void main(String[] arguments) throws Exception {
     Path home = Files.createDirectories(Path.of(arguments[1]));

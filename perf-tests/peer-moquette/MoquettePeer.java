@@ -4,7 +4,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
 
-/// Moquette on a port of the loopback address, as it comes, but without telemetry. Run as a source file, for comparison only.
+/// Moquette on a port of the loopback address, as it comes, but without telemetry. Run as a source
+/// file, for comparison only.
 final class MoquettePeer {
   public static void main(String[] arguments) throws Exception {
     Path data = Files.createDirectories(Path.of(arguments[1]));

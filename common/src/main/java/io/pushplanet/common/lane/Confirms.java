@@ -82,7 +82,8 @@ public final class Confirms implements LanePublisher.Confirmation {
     }
   }
 
-  private record Budgeted(Confirms all, InFlightBudget budget, int permits) implements LanePublisher.Confirmation {
+  private record Budgeted(Confirms all, InFlightBudget budget, int permits)
+      implements LanePublisher.Confirmation {
     @Override
     public void confirmed() {
       budget.release(permits);

@@ -96,7 +96,9 @@ final class SharedReads {
               .getResources()
               .timer()
               .newTimeout(
-                  _ -> answer.completeExceptionally(new TimeoutException("within " + BATCH_DEADLINE)),
+                  _ ->
+                      answer.completeExceptionally(
+                          new TimeoutException("within " + BATCH_DEADLINE)),
                   BATCH_DEADLINE.toMillis(),
                   TimeUnit.MILLISECONDS);
       return answer.whenComplete((_, _) -> deadline.cancel());

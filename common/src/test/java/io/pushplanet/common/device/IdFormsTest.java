@@ -12,8 +12,7 @@ class IdFormsTest {
   private static final Pattern APP = Pattern.compile("[a-z0-9][a-z0-9-]{0,63}");
 
   @Test
-  void
-      each_character_is_allowed_exactly_where_the_pattern_allows_it() {
+  void each_character_is_allowed_exactly_where_the_pattern_allows_it() {
     for (char each = 0; each < 0x180; each++) {
       for (var text :
           new String[] {String.valueOf(each), "a" + each, each + "a", "a" + each + "a"}) {

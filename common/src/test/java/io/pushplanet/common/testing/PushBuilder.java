@@ -108,8 +108,7 @@ public final class PushBuilder {
   }
 
   public Push build() {
-    return Push.accepted(
-            IDS.next(), app, content, delivery, Overrides.NONE, clock.instant(), null)
+    return Push.accepted(IDS.next(), app, content, delivery, Overrides.NONE, clock.instant(), null)
         .to(recipients.stream().map(recipient -> recipient.of(user)).toList());
   }
 

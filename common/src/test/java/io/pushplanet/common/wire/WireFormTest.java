@@ -56,7 +56,8 @@ class WireFormTest {
   void a_push_comes_back_as_it_was() {
     byte[] batch =
         WireForm.join(
-            List.of(WireForm.write(PUSH), WireForm.write(PUSH.retried().fallenBackFrom(Channel.MQTT))));
+            List.of(
+                WireForm.write(PUSH), WireForm.write(PUSH.retried().fallenBackFrom(Channel.MQTT))));
 
     List<Push> read = WireForm.readBatch(batch, Push.class);
 

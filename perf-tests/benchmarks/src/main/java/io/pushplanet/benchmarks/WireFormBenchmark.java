@@ -35,8 +35,9 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// What a push costs on the lane, per push in a batch of 64: encoding (accepting thread), joining (lane), decoding (worker). And what
-/// its two events do, that it was accepted and how it ended: encoding (dispatcher, worker), decoding (statistics).
+/// The cost of a push on the lane, per push in a batch of 64: encoding (accepting thread), joining
+/// (lane), decoding (worker). And the cost of its two events, acceptance and end: encoding
+/// (dispatcher, worker), decoding (statistics).
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

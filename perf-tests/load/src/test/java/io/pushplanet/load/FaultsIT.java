@@ -37,8 +37,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// The whole platform, with each part killed once while messages are on their way over MQTT, APNs and FCM. Traffic comes in
-/// waves, so that each part dies in the middle of one.
+/// The whole platform, with each process killed once while messages are on their way over MQTT,
+/// APNs and FCM. Traffic comes in waves, so that each process dies in the middle of one.
 class FaultsIT {
   private static final int MESSAGES = 12_000;
   private static final int CLIENTS = 32;
@@ -52,7 +52,7 @@ class FaultsIT {
 
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES)
-  void nothing_accepted_is_lost_while_every_process_and_service_is_killed_once() throws Exception {
+  void no_accepted_message_is_lost_when_each_process_is_killed_once() throws Exception {
     Path state = Path.of("target", "faults-" + ProcessHandle.current().pid());
     try (Platform platform = Platform.start(Plan.forTests(ROOT, state), System.out::println)) {
       Target target = Target.of(state.resolve("quickstart.json"));
@@ -114,7 +114,8 @@ class FaultsIT {
         });
   }
 
-  /// Sends one wave per fault; what a fault keeps from being accepted is sent anew as another message.
+  /// Sends one wave per fault; a message that a fault keeps from being accepted is sent again as
+  /// another message.
   private static void sendThrough(
       List<Fault> faults, Target target, Population population, AcceptedJournal journal)
       throws InterruptedException {
@@ -184,7 +185,7 @@ class FaultsIT {
     }
   }
 
-  /// What a run left behind is kept only where it failed.
+  /// A run's files are kept only when it failed.
   private static void delete(Path directory) throws IOException {
     try (var files = Files.walk(directory)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {

@@ -26,7 +26,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// The management port: keys, tokens, scripts and the ledger over plain HTTP/1.1. Each path is in the module's README.
+/// The management port: keys, tokens, scripts and the ledger over plain HTTP/1.1. Each path is in
+/// the module's README.
 final class Management {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final RandomGenerator RANDOM = new SecureRandom();

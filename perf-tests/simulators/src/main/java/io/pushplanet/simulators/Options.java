@@ -3,7 +3,7 @@ package io.pushplanet.simulators;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/// What the simulators are started with. A port of 0 takes any free one.
+/// The start options of the simulators. A port of 0 takes any free one.
 public record Options(
     int apnsPort,
     int apnsSandboxPort,

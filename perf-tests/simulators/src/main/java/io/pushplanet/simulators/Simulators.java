@@ -22,7 +22,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Starts APNs (production and sandbox), FCM and Push Kit with OAuth, a Web Push service, and the management port; as a program or inside a test.
+/// Starts APNs (production and sandbox), FCM and Push Kit with OAuth, a Web Push service, and the
+/// management port; as a program or inside a test.
 ///
 /// Thread-safe.
 public final class Simulators implements AutoCloseable {
@@ -161,7 +162,7 @@ public final class Simulators implements AutoCloseable {
     return webPushDirectory;
   }
 
-  /// What was sent.
+  /// The ledger of all requests.
   public Ledger ledger() {
     return ledger;
   }
@@ -171,7 +172,7 @@ public final class Simulators implements AutoCloseable {
     return script;
   }
 
-  /// Whom to trust.
+  /// The certificate authority to trust.
   public Authority authority() {
     return authority;
   }

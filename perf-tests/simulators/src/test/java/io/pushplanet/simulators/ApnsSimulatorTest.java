@@ -53,12 +53,12 @@ class ApnsSimulatorTest {
     simulators.close();
   }
 
-  /// One token for as long as the clock stands still: a second one would be an update.
+  /// One token as long as the clock stands still: a second one would be an update.
   private String providerToken() {
     return providerTokens.computeIfAbsent(clock.instant(), at -> Senders.providerToken(key, at));
   }
 
-  /// A request that breaks no rule, to be spoilt by a test.
+  /// A valid request, which a test then spoils.
   private final class Push {
     String method = "POST";
     String path = "/3/device/" + TOKEN;
@@ -409,8 +409,8 @@ class ApnsSimulatorTest {
   void a_scripted_silence_never_answers_but_is_in_the_ledger() {
     simulators.script().add(ScriptLine.token(Simulated.APNS, TOKEN, Fate.of(Fate.Action.SILENCE)));
 
-    // On a busy machine two seconds may go by before the request is there: then once more, with
-    // more patience.
+    // On a busy machine two seconds may pass before the request arrives: then once more, with more
+    // patience.
     for (int seconds = 2; seconds <= 64 && simulators.ledger().entries(TOKEN).isEmpty(); ) {
       Push unanswered = new Push().patience(Duration.ofSeconds(seconds));
       assertThatThrownBy(unanswered::send).isInstanceOf(HttpTimeoutException.class);
@@ -482,7 +482,7 @@ class ApnsSimulatorTest {
   }
 
   @Test
-  void a_broadcast_goes_to_a_channel_that_was_made_and_not_to_a_deleted_one() throws Exception {
+  void a_broadcast_goes_to_a_channel_until_it_is_deleted() throws Exception {
     String channel = channel(0);
 
     HttpResponse<String> sent = broadcast(channel).with("apns-request-id", "r1").send();
@@ -507,7 +507,7 @@ class ApnsSimulatorTest {
   }
 
   @Test
-  void a_broadcast_is_as_apple_wants_it() throws Exception {
+  void a_broadcast_follows_apples_rules() throws Exception {
     String channel = channel(0);
     String keeping = channel(1);
 
@@ -531,7 +531,7 @@ class ApnsSimulatorTest {
   }
 
   @Test
-  void a_channel_is_made_as_apple_wants_it() throws Exception {
+  void the_creation_of_a_channel_follows_apples_rules() throws Exception {
     refused(channels("PUT"), 405, "MethodNotAllowed");
     refused(channels("GET").path("/1/apps/io.example.app/some-channels"), 404, "BadPath");
     refused(channels("POST").path("/1/apps/io.other.app/channels"), 400, "TopicMismatch");

@@ -314,7 +314,7 @@ class FcmSimulatorTest {
   }
 
   @Test
-  void scripted_quota_html_and_oauth_faults_are_answered_as_told() throws Exception {
+  void scripted_quota_html_and_oauth_faults_are_answered() throws Exception {
     String bearer = accessToken();
     simulators
         .script()
@@ -339,7 +339,7 @@ class FcmSimulatorTest {
   }
 
   @Test
-  void the_management_port_scripts_issues_and_reports() throws Exception {
+  void the_management_port_takes_scripts_and_reports() throws Exception {
     URI base = URI.create("http://127.0.0.1:" + simulators.managementPort());
     HttpResponse<String> scripted =
         manage(

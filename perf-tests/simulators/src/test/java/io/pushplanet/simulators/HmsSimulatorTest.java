@@ -157,7 +157,7 @@ class HmsSimulatorTest {
   }
 
   @Test
-  void what_breaks_a_rule_gets_the_rules_code() throws Exception {
+  void a_broken_rule_gets_its_code() throws Exception {
     assertThat(code(with("ttl", "PT1H"))).isEqualTo("80100001");
     assertThat(code(with("ttl", "1296001s"))).isEqualTo("80100001");
     assertThat(code(with("ttl", "0s"))).isEqualTo("80100004");
@@ -177,7 +177,7 @@ class HmsSimulatorTest {
   }
 
   @Test
-  void urgency_wants_a_right_and_validate_only_delivers_nothing() throws Exception {
+  void high_urgency_needs_permission_and_validate_only_delivers_nothing() throws Exception {
     assertThat(code(with("urgency", "HIGH"))).isEqualTo("80000000");
     app = simulators.hmsDirectory().issue(APP, false);
     assertThat(code(with("urgency", "HIGH"))).isEqualTo("80300011");
@@ -187,7 +187,7 @@ class HmsSimulatorTest {
   }
 
   @Test
-  void flow_control_and_scripted_answers_come_as_told() throws Exception {
+  void flow_control_and_scripted_answers_follow_the_script() throws Exception {
     Scenario.parse("hms token t2 answer 500 81000001\nhms_oauth next 1 answer 503")
         .forEach(simulators.script()::add);
     assertThat(oauth(APP, app.secret()).statusCode()).isEqualTo(503);

@@ -31,7 +31,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A sender that many people run against Apple finds the simulator to be APNs.
+/// A widely used sender for Apple accepts the simulator as APNs.
 class PushyCrossCheckTest {
   private static final String PAYLOAD = "{\"aps\":{\"alert\":\"hello\"}}";
 

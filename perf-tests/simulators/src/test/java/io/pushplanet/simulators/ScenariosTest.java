@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Scenarios and rules as they are set over the management port, and what a sender then meets.
+/// Scenarios and rules set over the management port, and their effect on a sender.
 class ScenariosTest {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final String TOKEN = "ab".repeat(32);
@@ -77,7 +77,7 @@ class ScenariosTest {
   }
 
   @Test
-  void a_scenario_runs_its_course_and_the_ledger_tells_it() throws Exception {
+  void a_scenario_runs_and_the_ledger_shows_it() throws Exception {
     var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
     manage(
         "POST",
@@ -131,9 +131,9 @@ class ScenariosTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"expired", "elsewhere", "stranger"})
-  void a_changed_certificate_is_refused_by_new_connections_until_it_is_a_trusted_one_again(
+  void new_connections_refuse_an_untrusted_certificate(
       String face) throws Exception {
-    // The sender compares with the true time.
+    // The sender checks with the real time.
     simulators.close();
     simulators = Simulators.start(Options.in(state), Clock.systemUTC());
     var jwt = Senders.providerToken(key("KEY1234567"), Clock.systemUTC().instant());
@@ -146,7 +146,7 @@ class ScenariosTest {
     var other = Senders.trusting(simulators.authority());
     try {
       assertThatThrownBy(() -> push(other, jwt)).isInstanceOf(SSLHandshakeException.class);
-      // Who was there before goes on.
+      // Existing connections stay.
       assertThat(push(client, jwt).statusCode()).isEqualTo(200);
       assertThat(push(other, jwt).statusCode()).isEqualTo(200);
     } finally {
@@ -155,7 +155,7 @@ class ScenariosTest {
   }
 
   @Test
-  void updates_of_provider_tokens_are_counted_per_key_or_if_asked_for_per_team() throws Exception {
+  void token_updates_are_counted_per_key_or_per_team() throws Exception {
     var first = Senders.providerToken(key("KEY1234567"), clock.instant());
     var second = Senders.providerToken(key("KEY7654321"), clock.instant());
     var third = Senders.providerToken(key("KEY0000001"), clock.instant());
@@ -181,7 +181,7 @@ class ScenariosTest {
   }
 
   @Test
-  void a_projects_quota_is_filled_anew_each_minute_and_not_on_the_minute() throws Exception {
+  void a_projects_quota_is_refilled_each_minute_off_the_clocks_minute() throws Exception {
     manage("PUT", "/fcm/quotas", "{\"project_minute\":3}");
     var bearer = accessToken("demo");
     assertThat(toFcm("demo", bearer, "t1").statusCode()).isEqualTo(200);
@@ -204,7 +204,7 @@ class ScenariosTest {
   }
 
   @Test
-  void a_device_has_a_quota_of_its_own_if_asked_for() throws Exception {
+  void a_device_has_its_own_quota_on_request() throws Exception {
     manage("PUT", "/fcm/quotas", "{\"device_minute\":2,\"device_hour\":100}");
     var bearer = accessToken("demo");
     toFcm("demo", bearer, "t1");
@@ -218,7 +218,7 @@ class ScenariosTest {
   }
 
   @Test
-  void a_topic_of_a_project_has_a_quota_of_its_own_if_asked_for() throws Exception {
+  void a_topic_has_its_own_quota_on_request() throws Exception {
     manage("PUT", "/fcm/quotas", "{\"topic_minute\":1}");
     var bearer = accessToken("demo");
     var busy = "{\"message\":{\"topic\":\"busy\"}}";

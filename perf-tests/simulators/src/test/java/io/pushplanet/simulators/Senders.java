@@ -15,7 +15,7 @@ import java.util.Base64;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/// What a sender needs to talk to the simulators: a client that trusts them, and signed tokens.
+/// A sender's tools for the simulators: a client that trusts them, and signed tokens.
 final class Senders {
   private Senders() {}
 

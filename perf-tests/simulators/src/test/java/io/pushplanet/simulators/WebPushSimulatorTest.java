@@ -65,7 +65,7 @@ class WebPushSimulatorTest {
   }
 
   @Test
-  void what_the_browser_can_open_is_created_and_kept_opened() throws Exception {
+  void a_readable_message_is_accepted_and_recorded_in_clear() throws Exception {
     HttpResponse<String> answer = send(browser, headers(), sealed(browser, MESSAGE));
 
     assertThat(answer.statusCode()).isEqualTo(201);
@@ -120,7 +120,7 @@ class WebPushSimulatorTest {
   }
 
   @Test
-  void what_the_browser_cannot_open_is_refused() throws Exception {
+  void an_unreadable_message_is_refused() throws Exception {
     byte[] body = sealed(browser, MESSAGE);
     body[body.length - 1] ^= 1;
 
@@ -143,7 +143,7 @@ class WebPushSimulatorTest {
   }
 
   @Test
-  void a_script_answers_what_it_says() throws Exception {
+  void a_script_sets_the_answer() throws Exception {
     simulators
         .script()
         .add(
@@ -254,7 +254,7 @@ class WebPushSimulatorTest {
     return generator.generateKeyPair();
   }
 
-  /// An X.509 key on P-256 ends with its point.
+  /// The encoding of an X.509 key on P-256 ends with its point.
   private static byte[] point(PublicKey key) {
     byte[] encoded = key.getEncoded();
     return Arrays.copyOfRange(encoded, encoded.length - POINT_BYTES, encoded.length);

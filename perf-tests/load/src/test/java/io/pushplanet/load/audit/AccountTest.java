@@ -21,7 +21,7 @@ class AccountTest {
   private final Run run = new Run();
 
   @Test
-  void what_was_delivered_and_seen_balances() {
+  void a_delivered_and_seen_message_balances() {
     run.accepted(FIRST, "d1")
         .row(FIRST, "d1", DeliveryState.DELIVERED, "mqtt")
         .seen(FIRST, "d1", 1);
@@ -35,7 +35,7 @@ class AccountTest {
   }
 
   @Test
-  void an_accepted_message_that_mysql_does_not_know_is_lost() {
+  void an_accepted_message_unknown_to_mysql_is_lost() {
     run.accepted(FIRST, "d1");
 
     Account account = run.account();
@@ -46,14 +46,14 @@ class AccountTest {
   }
 
   @Test
-  void a_message_that_is_seen_but_not_recorded_is_lost_all_the_same() {
+  void a_seen_but_unrecorded_message_is_lost() {
     run.accepted(FIRST, "d1").seen(FIRST, "d1", 1);
 
     assertThat(run.account().lost()).hasSize(1);
   }
 
   @Test
-  void a_queued_delivery_that_nobody_holds_is_lost() {
+  void a_queued_delivery_in_no_store_is_lost() {
     run.accepted(FIRST, "d1").row(FIRST, "d1", DeliveryState.QUEUED, "");
 
     assertThat(run.account().lost()).containsExactly(reception(FIRST, "d1"));
@@ -79,7 +79,7 @@ class AccountTest {
   }
 
   @Test
-  void a_delivery_that_nobody_saw_is_a_phantom() {
+  void an_unseen_delivery_is_a_phantom() {
     run.accepted(FIRST, "d1").row(FIRST, "d1", DeliveryState.DELIVERED, "apns");
 
     Account account = run.account();
@@ -89,7 +89,7 @@ class AccountTest {
   }
 
   @Test
-  void a_delivery_over_a_channel_nobody_watched_is_told_as_unchecked() {
+  void a_delivery_over_an_unwatched_channel_is_unchecked() {
     run.accepted(FIRST, "d1").row(FIRST, "d1", DeliveryState.DELIVERED, "webpush");
 
     Account account = run.account();
@@ -99,7 +99,7 @@ class AccountTest {
   }
 
   @Test
-  void a_failure_that_somebody_saw_arrive_is_a_contradiction() {
+  void a_failure_that_a_device_saw_arrive_is_a_contradiction() {
     run.accepted(FIRST, "d1").row(FIRST, "d1", DeliveryState.FAILED, "fcm").seen(FIRST, "d1", 1);
 
     Account account = run.account();
@@ -109,7 +109,7 @@ class AccountTest {
   }
 
   @Test
-  void a_delivery_to_somebody_else_does_not_balance() {
+  void a_delivery_to_another_device_does_not_balance() {
     run.accepted(FIRST, "d1")
         .row(FIRST, "d1", DeliveryState.DELIVERED, "mqtt")
         .seen(FIRST, "d1", 1);
@@ -135,7 +135,7 @@ class AccountTest {
   }
 
   @Test
-  void an_api_that_tells_another_story_does_not_balance() {
+  void an_api_with_other_counts_does_not_balance() {
     run.accepted(FIRST, "d1")
         .row(FIRST, "d1", DeliveryState.DELIVERED, "mqtt")
         .seen(FIRST, "d1", 1);

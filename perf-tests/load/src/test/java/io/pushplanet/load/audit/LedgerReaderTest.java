@@ -30,7 +30,7 @@ class LedgerReaderTest {
       """;
 
   @Test
-  void every_page_is_read_and_only_what_was_delivered_to_our_devices_counts() throws IOException {
+  void only_deliveries_to_our_devices_count_of_all_pages() throws IOException {
     try (Served ledger = Served.pages(FIRST_PAGE, SECOND_PAGE)) {
       Map<Reception, Integer> seen =
           new LedgerReader(ledger.url())
@@ -46,7 +46,7 @@ class LedgerReaderTest {
   }
 
   @Test
-  void what_was_taken_again_is_counted_and_so_is_what_a_device_would_show_beside_the_first()
+  void repeated_notifications_are_counted_and_so_are_visible_ones()
       throws IOException {
     String ledger =
         Stream.of(

@@ -12,7 +12,7 @@ class OwnershipTest {
   private static final DeviceId DEVICE = new DeviceId("d1");
 
   @Test
-  void a_former_node_that_goes_on_delivering_is_told_with_how_late_it_was() {
+  void a_late_delivery_of_a_former_node_is_reported_with_its_delay() {
     var former = stay(0, 0, 10, 20, 900);
     var newer = stay(1, 500, 520, 600, 2_000);
 
@@ -24,7 +24,7 @@ class OwnershipTest {
   }
 
   @Test
-  void what_came_before_the_newer_claim_is_no_fault() {
+  void a_delivery_before_the_newer_claim_is_no_fault() {
     var former = stay(0, 0, 10, 20, 505);
     var newer = stay(1, 500, 520, 600, 2_000);
 
@@ -35,7 +35,7 @@ class OwnershipTest {
   }
 
   @Test
-  void of_two_that_raced_the_higher_epoch_is_the_owner_whoever_was_welcomed_first() {
+  void the_higher_epoch_of_a_race_is_the_owner() {
     var winner = stay(1, 500, 530, 540, 2_000);
     var loser = stay(2, 500, 505, 506, 700);
 
@@ -45,7 +45,7 @@ class OwnershipTest {
   }
 
   @Test
-  void a_pair_in_no_known_order_is_judged_by_what_it_got_alone() {
+  void a_pair_without_known_order_is_judged_by_its_messages() {
     var one = stay(0, 500, 530, 540, 700);
 
     var inTurns = Ownership.of(List.of(one, stay(1, 510, 520, 530, 535)), List.of(), 0);
@@ -59,7 +59,7 @@ class OwnershipTest {
   }
 
   @Test
-  void of_two_that_got_their_first_message_in_one_turn_nobody_knows_who_was_first() {
+  void first_messages_of_one_turn_have_no_order() {
     var one = stay(0, 500, 530, 540, 700);
 
     var ownership = Ownership.of(List.of(one, stay(1, 510, 520, 540, 540)), List.of(), 0);
@@ -68,7 +68,7 @@ class OwnershipTest {
   }
 
   @Test
-  void only_pairs_that_got_enough_to_show_a_fault_are_told_as_telling() {
+  void only_pairs_with_enough_messages_are_telling() {
     var one = stay(0, 500, 530, 540, 700);
     var nothing = stay(1, 510, 520, 0, 0, 0);
     var once = stay(0, 500, 530, 540, 540, 1);

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BenchmarkTest {
   @TempDir private Path directory;
 
-  /// Else it starts a platform, and measures nothing.
+  /// Otherwise it would start a platform and measure nothing.
   @ParameterizedTest
   @CsvSource({
     "gateway, parts, 'single,load', 'single,messages,devices,queue,singles'",
@@ -20,7 +20,7 @@ class BenchmarkTest {
     "connections, servers, mosquito, 'connection-manager,mosquitto,moquette,hivemq'",
     "faults, providers, gcm, 'apns,fcm,hms,webpush'"
   })
-  void what_a_bench_does_not_know_is_refused_before_anything_starts(
+  void an_unknown_option_is_refused_before_the_start(
       String bench, String option, String given, String known) {
     String unknown = given.substring(given.indexOf(',') + 1);
 

@@ -10,13 +10,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/// `./pushplanet bench faults`, as short as it can be: one way to misbehave and one kill.
+/// `./pushplanet bench faults`, as short as possible: one misbehaviour and one kill.
 @Execution(ExecutionMode.CONCURRENT)
 class FaultsBenchIT {
   @TempDir private Path directory;
 
   @Test
-  void the_bench_runs_to_its_end_loses_nothing_and_tells_what_was_taken_twice() throws IOException {
+  void the_bench_ends_loses_nothing_and_reports_repeats() throws IOException {
     ShortRun run =
         ShortRun.of(
             "faults",
@@ -30,9 +30,8 @@ class FaultsBenchIT {
                 "devices", "20",
                 "rate", "50"));
 
-    // How much a provider takes twice depends on the machine, too: one that stands still for
-    // seconds is silent, and what was under way is sent again. None of it may be lost, fail, or be
-    // shown twice.
+    // The number of duplicates also depends on the machine: one that stands still for seconds looks
+    // silent, and the messages in flight are sent again. None may be lost, fail, or be shown twice.
     assertThat(run.figures())
         .as(run.said())
         .containsEntry("workers killed (kill -9)", 1.0)

@@ -10,13 +10,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/// `./pushplanet bench gateway`, as short as it can be: whether it runs to its end, not what it measures.
+/// `./pushplanet bench gateway`, as short as possible: it must end, its figures do not matter.
 @Execution(ExecutionMode.CONCURRENT)
 class GatewayBenchIT {
   @TempDir private Path directory;
 
   @Test
-  void the_bench_runs_to_its_end_loses_nothing_and_writes_its_figures() throws IOException {
+  void the_bench_ends_loses_nothing_and_writes_its_figures() throws IOException {
     ShortRun run =
         ShortRun.of(
             "gateway",

@@ -11,8 +11,8 @@ class QuotaBenchTest {
   private static final long SECOND = 1_000_000_000L;
 
   @Test
-  void used_is_what_was_sent_between_the_ramp_and_nine_tenths_of_the_broadcast() {
-    // 10 a second in the ramp of a minute, 89 after it, and 500 at once at the end.
+  void the_used_quota_is_measured_from_the_ramp_to_nine_tenths() {
+    // 10 per second in the ramp of a minute, 89 after it, and 500 at once at the end.
     List<Sample> samples =
         IntStream.rangeClosed(0, 100)
             .mapToObj(second ->
@@ -25,7 +25,7 @@ class QuotaBenchTest {
   }
 
   @Test
-  void of_a_broadcast_that_was_over_before_the_ramp_nobody_knows() {
+  void a_broadcast_shorter_than_the_ramp_has_no_figure() {
     List<Sample> samples = List.of(new Sample(0, 0), new Sample(5 * SECOND, 200));
 
     assertThat(QuotaBench.used(samples, 200, 60_000, 10)).isEmpty();

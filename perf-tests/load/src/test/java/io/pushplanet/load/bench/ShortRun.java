@@ -12,11 +12,11 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// A bench as short as it can be: whether it runs to its end, not what it measures.
+/// A bench as short as possible: it must end, its figures do not matter.
 ///
-/// @param balances what it says of its own account
-/// @param said to people
-/// @param figures by metric, as its file has them
+/// @param balances the bench's own verdict on its account
+/// @param said its output
+/// @param figures by metric, as in its file
 record ShortRun(boolean balances, String said, Map<String, Double> figures) {
   /// @param name of the bench
   static ShortRun of(String name, Path directory, Map<String, String> options) throws IOException {

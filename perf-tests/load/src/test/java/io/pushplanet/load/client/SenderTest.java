@@ -84,7 +84,7 @@ class SenderTest {
   }
 
   @Test
-  void a_503_is_not_accepted_but_its_message_may_be_on_its_way() {
+  void a_503_counts_as_unsure() {
     server.answers("HTTP/1.1 503 \r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
 
     SendOutcome outcome = sender.send(DEVICE, "r1", "{}");
@@ -95,7 +95,7 @@ class SenderTest {
   }
 
   @Test
-  void a_connection_that_breaks_is_told_and_the_request_is_not_repeated() {
+  void a_broken_connection_is_reported_and_the_request_not_repeated() {
     server.answers("");
 
     SendOutcome outcome = sender.send(DEVICE, "r1", "{}");
@@ -106,7 +106,7 @@ class SenderTest {
     assertThat(AcceptedJournal.read(journal.file()).unsure()).isOne();
   }
 
-  /// Gives its answers in order, whatever the request; an empty answer closes the connection.
+  /// Gives its answers in order, for any request; an empty answer closes the connection.
   private static final class AnsweringServer {
     final AtomicInteger connections = new AtomicInteger();
     final AtomicInteger requests = new AtomicInteger();
@@ -147,7 +147,7 @@ class SenderTest {
             client.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));
           }
         } catch (IOException e) {
-          // The client or the test is done.
+          // The client or the test has ended.
         }
       }
     }

@@ -8,7 +8,7 @@ class FleetCountsTest {
   private static final FleetCounts COUNTS = new FleetCounts(6, 5, 44, 3, 2, 1_000_000_000_000L, 7);
 
   @Test
-  void another_process_reads_what_one_tells() {
+  void another_process_reads_the_counts() {
     assertThat(FleetCounts.parse(COUNTS.text())).isEqualTo(COUNTS);
   }
 

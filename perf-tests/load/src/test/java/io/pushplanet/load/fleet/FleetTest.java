@@ -60,7 +60,7 @@ class FleetTest {
     server.send("d5", 3, "{\"id\":\"m2\",\"title\":\"x\"}");
 
     Eventually.within(SOON, () -> assertThat(server.acknowledged).hasSize(3));
-    // The fleet remembers them right after it has acknowledged them.
+    // The fleet records them right after it has acknowledged them.
     Eventually.within(
         SOON,
         () -> {
@@ -138,7 +138,7 @@ class FleetTest {
     return new Device(new AppId("shop"), new DeviceId(id), new Secret("secret"), version);
   }
 
-  /// Just enough of an MQTT server, blocking, one thread per device.
+  /// A minimal MQTT server, blocking, one thread per device.
   static final class AcceptingServer {
     final Queue<Integer> acknowledged = new ConcurrentLinkedQueue<>();
     final Queue<String> published = new ConcurrentLinkedQueue<>();
@@ -171,7 +171,7 @@ class FleetTest {
               "push/messages",
               payload.getBytes(StandardCharsets.UTF_8));
       try {
-        // In two halves, so that a partial packet is seen too.
+        // In two halves, so that the client also reads a partial packet.
         byte[] bytes = packet.array();
         connected.socket.getOutputStream().write(bytes, 0, 5);
         connected.socket.getOutputStream().flush();
@@ -203,7 +203,7 @@ class FleetTest {
           Socket client = listener.accept();
           Thread.ofVirtual().start(() -> serve(client));
         } catch (IOException e) {
-          // The test is done.
+          // The test has ended.
         }
       }
     }
@@ -248,7 +248,7 @@ class FleetTest {
           }
         }
       } catch (IOException e) {
-        // The device or the test is done.
+        // The device or the test has ended.
       }
     }
 

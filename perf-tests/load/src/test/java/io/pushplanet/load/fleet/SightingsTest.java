@@ -11,7 +11,7 @@ class SightingsTest {
   @TempDir private Path directory;
 
   @Test
-  void what_is_saved_is_read_again() {
+  void saved_sightings_are_read_again() {
     Sightings sightings = new Sightings();
     sightings.arrived(new DeviceId("d1"), "m1", 0);
     sightings.arrived(new DeviceId("d1"), "m1", 0);

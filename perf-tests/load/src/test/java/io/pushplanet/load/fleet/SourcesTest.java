@@ -15,7 +15,7 @@ class SourcesTest {
     assertThat(sources.of(2_000)).isEqualTo(new InetSocketAddress("127.1.2.2", 0));
   }
 
-  /// The first one's ports are not free again when the next one comes.
+  /// The first fleet's ports are still in use when the next one connects.
   @Test
   void the_next_fleet_of_a_process_comes_from_elsewhere() {
     assertThat(Sources.ofLoopback(251, 1).of(0)).isEqualTo(new InetSocketAddress("127.2.2.1", 0));

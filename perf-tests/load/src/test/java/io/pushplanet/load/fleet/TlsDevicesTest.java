@@ -96,7 +96,7 @@ class TlsDevicesTest {
         new AppId("bench"), new DeviceId("d" + number), new Secret("x"), MqttVersion.V3_1_1);
   }
 
-  /// Answers every CONNECT so, and every SUBSCRIBE, until it is closed.
+  /// Answers every CONNECT with this code, and every SUBSCRIBE, until it is closed.
   private void answer(byte[] connect) {
     Thread.ofVirtual()
         .start(() -> {

@@ -11,7 +11,7 @@ class NeighboursTest {
   private static final long MILLISECOND = 1_000_000;
 
   @Test
-  void what_happens_once_is_in_the_p99_of_all_and_not_in_the_usual_one() {
+  void a_single_event_is_in_the_overall_p99_and_not_in_the_usual_one() {
     List<Long> took = new ArrayList<>(Collections.nCopies(5 * Neighbours.WINDOW, MILLISECOND));
     for (int late = 0; late < Neighbours.WINDOW / 4; late++) {
       took.set(2 * Neighbours.WINDOW + late, 9 * MILLISECOND);
@@ -21,7 +21,7 @@ class NeighboursTest {
   }
 
   @Test
-  void what_happens_in_every_window_is_usual() {
+  void an_event_in_every_window_is_usual() {
     List<Long> took = new ArrayList<>(Collections.nCopies(5 * Neighbours.WINDOW, MILLISECOND));
     for (int message = 0; message < took.size(); message += 50) {
       took.set(message, 9 * MILLISECOND);
@@ -31,7 +31,7 @@ class NeighboursTest {
   }
 
   @Test
-  void what_would_have_been_sent_while_a_node_stood_still_counts() {
+  void messages_withheld_while_a_node_stood_still_count() {
     List<Long> took = new ArrayList<>(Collections.nCopies(12_000, MILLISECOND));
     for (int stall = 0; stall < 3; stall++) {
       Neighbours.add(took, 2_000 * MILLISECOND);
@@ -57,7 +57,7 @@ class NeighboursTest {
   }
 
   @Test
-  void of_few_there_is_only_one() {
+  void a_few_messages_have_one_window() {
     assertThat(Neighbours.P99.of(List.of(MILLISECOND, 3 * MILLISECOND)))
         .isEqualTo(new Neighbours.P99(1, 1, 3));
     assertThat(Neighbours.P99.of(List.of())).isEqualTo(new Neighbours.P99(0, 0, 0));

@@ -21,7 +21,7 @@ class ProcessorTimeTest {
 
   @Test
   @Timeout(60)
-  void what_a_child_used_still_counts_when_it_has_ended() throws IOException {
+  void the_time_of_an_ended_child_counts() throws IOException {
     String child = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo burnt; read end";
     Process parent =
         new ProcessBuilder("sh", "-c", "sh -c '" + child + "'; echo ended; read end").start();
@@ -55,7 +55,7 @@ class ProcessorTimeTest {
   }
 
   @Test
-  void what_compilers_use_is_told_apart() {
+  void the_time_of_compilers_is_counted_separately() {
     long self = ProcessHandle.current().pid();
 
     ProcessorTime withCompilers = ProcessorTime.now(Map.of("gateway_worker", self));

@@ -52,7 +52,7 @@ class ReportTest {
   }
 
   @Test
-  void a_peer_that_was_measured_elsewhere_is_told_with_its_page() {
+  void a_peer_measured_elsewhere_is_shown_with_its_page() {
     Report.Row row = new Report.Row("CPU", "us", 148, 130.0, 100.0, "results/gorush.md");
 
     String table = new Report("a", Instant.EPOCH, "c", "d", "m", List.of(row)).table();

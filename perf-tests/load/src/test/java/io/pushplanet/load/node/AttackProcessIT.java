@@ -49,7 +49,7 @@ class AttackProcessIT {
   }
 
   @Test
-  void what_was_thrown_is_counted() {
+  void sent_attacks_are_counted() {
     serve(socket -> socket.getInputStream().readAllBytes());
 
     try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
@@ -73,7 +73,7 @@ class AttackProcessIT {
   }
 
   @Test
-  void lengths_that_are_declared_and_refused_are_counted() {
+  void refused_lengths_are_counted() {
     serve(socket -> {});
 
     try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
@@ -82,7 +82,7 @@ class AttackProcessIT {
   }
 
   @Test
-  void sockets_that_never_finish_stand_until_they_are_let_go() {
+  void sockets_that_never_finish_stay_open_until_they_are_released() {
     AtomicInteger ended = new AtomicInteger();
     serve(socket -> {
       socket.getInputStream().readAllBytes();
@@ -100,7 +100,7 @@ class AttackProcessIT {
   }
 
   @Test
-  void a_held_socket_sends_a_byte_a_second_while_others_are_closed_and_opened() throws Exception {
+  void a_held_socket_sends_a_byte_a_second_while_others_are_replaced() throws Exception {
     CompletableFuture<Long> third = new CompletableFuture<>();
     AtomicBoolean first = new AtomicBoolean(true);
     serve(socket -> {
@@ -118,7 +118,7 @@ class AttackProcessIT {
   }
 
   @Test
-  void attackers_get_only_what_others_leave_where_there_is_chrt() {
+  void attackers_have_the_lowest_priority_with_chrt() {
     boolean can = Files.isExecutable(Path.of("/usr/bin/chrt"));
 
     try (AttackProcess attackers = AttackProcess.start(true, 64, 7, log())) {
@@ -127,7 +127,7 @@ class AttackProcessIT {
   }
 
   @Test
-  void in_the_midst_of_an_attack_they_end_with_the_process_that_has_started_them()
+  void attackers_end_with_their_parent_during_an_attack()
       throws Exception {
     serve(socket -> socket.getInputStream().readAllBytes());
     Process parent =
@@ -153,7 +153,7 @@ class AttackProcessIT {
     }
   }
 
-  /// Lets its attackers attack a port until it is killed itself.
+  /// A parent whose attackers attack a port until the parent is killed.
   static final class Parent {
     private Parent() {}
 
@@ -170,7 +170,7 @@ class AttackProcessIT {
     void take(Socket socket) throws IOException;
   }
 
-  /// Each connection on a thread of its own, closed when that is done.
+  /// Handles each connection on a thread of its own, and closes it afterwards.
   private void serve(Service service) {
     Thread.ofVirtual()
         .start(() -> {
@@ -190,7 +190,7 @@ class AttackProcessIT {
     try (socket) {
       service.take(socket);
     } catch (IOException e) {
-      // The attackers are gone.
+      // The attackers have ended.
     }
   }
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class UsageTest {
   @Test
-  void a_process_that_works_is_seen_to_use_time_and_memory() {
+  void a_working_process_uses_time_and_memory() {
     long pid = ProcessHandle.current().pid();
     Usage before = Usage.of(pid);
 
@@ -21,7 +21,7 @@ class UsageTest {
   }
 
   @Test
-  void a_thread_that_began_meanwhile_counts_and_one_that_ended_does_not() {
+  void a_new_thread_counts_and_an_ended_one_does_not() {
     Usage before = new Usage(0, Map.of(1L, 100L, 2L, 50L));
     Usage after = new Usage(0, Map.of(1L, 130L, 3L, 5L));
 

@@ -10,7 +10,7 @@ import java.time.Duration;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// What `curl` is to an app's backend: sends the bytes it is given and shows status and body.
+/// A bare client like `curl`: sends the given bytes and returns status and body.
 final class Api implements AutoCloseable {
   private static final JsonMapper JSON = JsonMapper.shared();
 

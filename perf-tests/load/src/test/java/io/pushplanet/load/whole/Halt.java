@@ -8,7 +8,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Passes on what arrives; once so much has, it holds the fleet, which has one thread: nobody acknowledges any more.
+/// Passes on arrivals, and after a number of them blocks the fleet, which has one thread: no device
+/// acknowledges any more.
 final class Halt implements Arrivals {
   private final Arrivals to;
   private final AtomicInteger left;

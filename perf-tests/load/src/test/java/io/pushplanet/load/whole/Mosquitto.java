@@ -13,13 +13,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/// One device that uses Mosquitto's own command-line clients, as a stranger would.
+/// One device that uses Mosquitto's own command-line clients.
 record Mosquitto(Addresses platform, String device, String password) {
   private static final Duration LONGEST = Duration.ofSeconds(120);
 
   /// A `mosquitto_sub` on its way.
   record Subscriber(Process process) {
-    /// The payloads that came, a line each, once the subscriber has ended.
+    /// The received payloads, one per line, once the subscriber has ended.
     List<String> payloads() throws Exception {
       var output = process.getInputStream().readAllBytes();
       assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
@@ -27,12 +27,12 @@ record Mosquitto(Addresses platform, String device, String password) {
     }
   }
 
-  /// A message's, in JSON.
+  /// A message's id, in JSON.
   String audience() {
     return "{\"device\":\"" + device + "\"}";
   }
 
-  /// Subscribes until `messages` have come, or nothing more for `patience` in all.
+  /// Subscribes until `messages` have come, or `patience` has passed.
   Subscriber subscribe(int messages, Duration patience) throws IOException {
     return new Subscriber(
         start(

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// What a connected device says of a message late, or against it, through every process as it is shipped.
+/// A connected device's late or negative answers to a message, through all processes as shipped.
 class MqttFirstIT {
   private static final JsonMapper JSON = JsonMapper.shared();
 
@@ -48,12 +48,12 @@ class MqttFirstIT {
   }
 
   @Test
-  void a_late_puback_calls_off_the_fallback_that_waits_and_the_vendor_gets_nothing()
+  void a_late_puback_calls_off_the_waiting_fallback()
       throws Exception {
     var device = "late-" + UUID.randomUUID();
     var token = "token-" + device;
     var mqtt = register(device, "{\"mqtt\":true,\"hms\":{\"token\":\"" + token + "\"}}");
-    // Nothing can be asked of Huawei without an access token: what falls back waits.
+    // Without an access token no request to Huawei is possible: the fallback waits.
     whole.simulators.call("POST", "/scenario", "hms_oauth answer 503");
     try (var client = new LatePaho(mqtt)) {
       var id = whole.send(audience(device), content("late"), "{\"fallback_after\":\"PT1S\"}");
@@ -72,7 +72,7 @@ class MqttFirstIT {
       whole.delivered(id);
       whole.simulators.call("DELETE", "/script", "");
       Eventually.within(PATIENCE.multipliedBy(2), () -> assertThat(waitingInLater()).isZero());
-      // Behind it in the same lane.
+      // After it in the same lane.
       var next = whole.send(audience(device), content("next"), "{\"route\":\"vendor\"}");
       whole.delivered(next);
       assertThat(whole.simulators.call("GET", "/ledger?token=" + token, "").body().toString())
@@ -90,7 +90,7 @@ class MqttFirstIT {
   }
 
   @Test
-  void what_the_device_has_refused_fails_and_is_not_sent_to_it_again() throws Exception {
+  void a_refused_message_fails_and_is_not_sent_again() throws Exception {
     var device = "refuses-" + UUID.randomUUID();
     var mqtt = register(device, "{\"mqtt\":true}");
     try (var client = new RefusingDevice(mqtt)) {
@@ -141,7 +141,7 @@ class MqttFirstIT {
     }
   }
 
-  /// A stock client that acknowledges when it is told to.
+  /// A stock client that acknowledges on command.
   private static final class LatePaho implements AutoCloseable {
     private final MqttClient client;
     private final BlockingQueue<MqttMessage> arrived = new LinkedBlockingQueue<>();
@@ -156,7 +156,7 @@ class MqttFirstIT {
       var options = new MqttConnectionOptions();
       options.setUserName(mqtt.path("username").asString());
       options.setPassword(mqtt.path("password").asString().getBytes(StandardCharsets.UTF_8));
-      // A device that is silent after a message is taken for gone.
+      // A device that is silent after a message counts as gone.
       options.setKeepAliveInterval(5);
       client.connect(options);
       client.subscribe(

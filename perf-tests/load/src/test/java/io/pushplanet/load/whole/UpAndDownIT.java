@@ -26,7 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/// `./pushplanet` as a process of its own, as in a terminal. Most programs are left out: these tests are about the end.
+/// Runs `./pushplanet` as a process of its own, as in a terminal. Most programs are left out: these
+/// tests are about the end.
 @Execution(ExecutionMode.CONCURRENT)
 class UpAndDownIT {
   private static final Path ROOT = Path.of("..", "..").toAbsolutePath().normalize();
@@ -38,7 +39,7 @@ class UpAndDownIT {
   @TempDir private Path state;
 
   @Test
-  void ctrl_c_stops_programs_and_services_in_good_order_and_leaves_nothing_running()
+  void ctrl_c_stops_everything_in_good_order()
       throws Exception {
     Process up =
         command("up", "--ports=free", "--without=dispatcher-api,connection-manager,dashboard");
@@ -62,7 +63,7 @@ class UpAndDownIT {
   }
 
   @Test
-  void down_does_the_same_to_a_platform_in_the_background() throws Exception {
+  void down_stops_a_platform_in_the_background_in_good_order() throws Exception {
     Process up =
         command(
             "up",
@@ -88,7 +89,7 @@ class UpAndDownIT {
   }
 
   @Test
-  void what_is_started_again_is_in_the_address_file_and_what_ends_the_platform_in_the_status()
+  void restarts_are_in_the_address_file_and_deaths_in_the_status()
       throws Exception {
     String without = "--without=dispatcher-api,gateway-worker,connection-manager,dashboard";
     try {
@@ -117,7 +118,7 @@ class UpAndDownIT {
   }
 
   @Test
-  void an_interrupted_thread_hurries_nobody_when_it_stops_a_platform() throws Exception {
+  void an_interrupted_thread_stops_a_platform_in_good_order() throws Exception {
     Platform platform =
         Platform.start(
             new Plan(
@@ -183,7 +184,7 @@ class UpAndDownIT {
     Path built = ROOT.resolve("quickstart/target");
     var command = new ArrayList<String>();
     if (Files.isExecutable(Path.of("/usr/bin/setsid"))) {
-      // Whoever starts us in the background of a script makes us, and so our children, ignore
+      // A script that starts this JVM in the background makes it, and so its children, ignore
       // ctrl-C.
       command.addAll(List.of("/usr/bin/env", "--default-signal=INT"));
     }

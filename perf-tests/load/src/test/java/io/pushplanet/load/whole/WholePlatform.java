@@ -27,7 +27,7 @@ import java.util.UUID;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// The whole platform as it is shipped, on this machine, and what is asked of it.
+/// The whole platform as shipped, on this machine, with the requests of the tests.
 final class WholePlatform implements AutoCloseable {
   static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final JsonMapper JSON = JsonMapper.shared();
@@ -50,7 +50,7 @@ final class WholePlatform implements AutoCloseable {
     return Target.of(state.resolve("quickstart.json"));
   }
 
-  /// Devices that follow the topic of their common name.
+  /// Devices that subscribe to the topic of their common name.
   List<Device> audience(int count) throws Exception {
     var topic = "all-" + UUID.randomUUID();
     var devices = Population.register(target(), topic, Map.of(Channel.MQTT, count)).mqtt();
@@ -142,7 +142,7 @@ final class WholePlatform implements AutoCloseable {
     return api.call("GET", "/messages/" + id, "").body().path("counts");
   }
 
-  /// How many attempts the timeline of a message to one device shows.
+  /// The number of attempts in the timeline of a message to one device.
   int attempts(String id) throws Exception {
     return api.call("GET", "/messages/" + id + "/deliveries", "")
         .body()

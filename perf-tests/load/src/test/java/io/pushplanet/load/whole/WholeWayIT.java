@@ -32,8 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// One message's whole way through every process as it is shipped, with clients that we did not write: an HTTP client,
-/// Mosquitto's tools and Chromium.
+/// A message's whole way through all processes as shipped, with clients that we did not write: an
+/// HTTP client, Mosquitto's tools and Chromium.
 class WholeWayIT {
   private static final String BUNDLE = "io.pushplanet.demo";
   private static final JsonMapper JSON = JsonMapper.shared();
@@ -52,7 +52,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_subscriber_gets_byte_for_byte_what_was_sent() throws Exception {
+  void a_subscriber_gets_the_sent_bytes() throws Exception {
     var device = whole.mosquitto();
     var subscriber = device.subscribe(1, PATIENCE);
     var title = "Grüße \"quoted\" \\ 배송 🚚 \u2028 <b>&amp;</b>";
@@ -73,7 +73,7 @@ class WholeWayIT {
   }
 
   @Test
-  void what_is_sent_while_the_device_is_away_waits_newest_per_collapse_key_and_within_its_ttl()
+  void messages_wait_for_an_absent_device_by_collapse_key_and_ttl()
       throws Exception {
     var device = whole.mosquitto();
     var old = whole.send(device.audience(), content("v1"), "{\"collapse_key\":\"order-77\"}");
@@ -95,7 +95,7 @@ class WholeWayIT {
           assertThat(whole.counts(old).path("delivered").asInt()).isZero();
           assertThat(whole.api.call("GET", "/messages/" + old, "").text("state")).isEqualTo("done");
         });
-    // Whatever else waits comes before a last one; what was acknowledged may come again.
+    // Waiting messages come before a last one; acknowledged messages may come again.
     var last = whole.send(device.audience(), content("last"), "{}");
     var later = new ArrayList<String>();
     Eventually.within(
@@ -108,7 +108,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_batch_for_a_device_that_is_away_comes_as_the_batch_names_it() throws Exception {
+  void a_batch_for_an_absent_device_comes_in_its_order() throws Exception {
     var device = whole.mosquitto();
     var message =
         "{\"audience\":%s,\"content\":%s}".formatted(device.audience(), content("one of many"));
@@ -132,7 +132,7 @@ class WholeWayIT {
   }
 
   @Test
-  void what_is_sent_one_after_the_other_comes_so_also_from_a_worker_that_has_just_begun()
+  void messages_keep_their_order_also_with_a_new_worker()
       throws Exception {
     int many = 200;
     var device = whole.mosquitto();
@@ -153,7 +153,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_broadcast_reaches_everybody_although_their_node_is_killed_over_it() throws Exception {
+  void a_broadcast_reaches_all_devices_although_their_node_is_killed() throws Exception {
     var topic = "all-" + UUID.randomUUID();
     var target = whole.target();
     var devices = Population.register(target, topic, Map.of(Channel.MQTT, 130)).mqtt();
@@ -165,7 +165,7 @@ class WholeWayIT {
     var sightings = new Sightings();
     try (var fleet =
         Fleet.start(target.mqtt(), FleetSettings.DEFAULT, sightings, new SplittableRandom())) {
-      // The others are away: enough of them to wait in one list.
+      // The others are away, and are enough to share one list.
       fleet.add(devices.subList(0, 90));
       assertThat(fleet.awaitReady(PATIENCE)).as("%s", fleet.reasons()).isTrue();
 
@@ -192,7 +192,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_broadcast_reaches_everybody_although_the_worker_is_killed_in_its_middle()
+  void a_broadcast_reaches_all_devices_although_the_worker_is_killed()
       throws Exception {
     var sightings = new Sightings();
     var halt = new Halt(sightings, 20);
@@ -205,8 +205,8 @@ class WholeWayIT {
       whole.platform.restart(Program.WORKER);
 
       whole.awaitDelivered(id, 60);
-      // What they had acknowledged was told to a worker that is gone, so the next one sends the
-      // same message again: everybody counts once all the same.
+      // Their acknowledgements went to a worker that is gone, so the next worker sends the same
+      // message again; nevertheless each device counts once.
       assertThat(devices)
           .allSatisfy(device -> assertThat(sightings.times(device.id(), id)).isPositive());
       assertThat(whole.counts(id).path("recipients").asInt()).isEqualTo(60);
@@ -216,9 +216,10 @@ class WholeWayIT {
   }
 
   @Test
-  void a_broadcast_reaches_everybody_once_although_redis_forgets_everything_in_its_middle()
+  void a_broadcast_reaches_all_devices_once_although_redis_loses_its_data()
       throws Exception {
-    // Once is more than is promised: on a machine that stands still for seconds it comes again.
+    // The platform does not promise once: on a machine that stands still for seconds the message
+    // comes again.
     Undisturbed.play(() -> {
       var sightings = new Sightings();
       var halt = new Halt(sightings, 20);
@@ -255,7 +256,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_p8_uploaded_in_the_browser_is_used_for_the_next_push_and_the_former_one_is_not(
+  void an_uploaded_p8_replaces_the_former_one_for_the_next_push(
       @TempDir Path folder) throws Exception {
     var audience = "{\"device\":\"" + iphone().device() + "\"}";
     whole.delivered(whole.send(audience, content("with the former key"), "{}"));
@@ -263,7 +264,7 @@ class WholeWayIT {
     whole.delivered(whole.send(audience, content("with the new key"), "{}"));
 
     // Only the new key is in use: once it is revoked at Apple, pushes are refused although the
-    // former one still holds.
+    // former one is still valid.
     whole.simulators.call("DELETE", "/apns/keys/" + issued.text("key_id"), "");
     var refused = whole.send(audience, content("with a revoked key"), "{\"ttl\":\"PT1M\"}");
     Eventually.within(
@@ -279,10 +280,10 @@ class WholeWayIT {
   }
 
   @Test
-  void a_timeline_tells_what_became_of_one_device_while_another_has_no_answer_yet()
+  void a_timeline_shows_one_outcome_while_another_is_missing()
       throws Exception {
-    // Apple's silence lasts for ten seconds, and a machine that stands still for as long hears no
-    // more.
+    // Apple's silence lasts for ten seconds, which a machine that stands still for as long does not
+    // notice.
     Undisturbed.play(() -> {
       var gone = iphone();
       var silent = iphone();
@@ -338,7 +339,7 @@ class WholeWayIT {
         .path("attempts");
   }
 
-  /// A key of Apple's that nothing was sent with before, uploaded in the browser: the former one may be revoked.
+  /// An unused key of Apple's, uploaded in the browser: the former one may be revoked.
   private static Api.Answer newKey(Path folder) throws Exception {
     var issued = whole.simulators.call("POST", "/apns/keys", "{\"topics\":[\"" + BUNDLE + "\"]}");
     var file = Files.writeString(folder.resolve("AuthKey.p8"), issued.text("p8"));
@@ -356,10 +357,10 @@ class WholeWayIT {
     return issued;
   }
 
-  /// Apple refuses a second provider token of a key for 20 minutes: the worker that comes after the killed one has to find the
-  /// token that Redis had lost.
+  /// Apple refuses a second provider token of a key for 20 minutes, so the worker after the killed
+  /// one must find the token that Redis had lost.
   @Test
-  void a_live_activity_goes_over_a_channel_also_after_redis_and_the_worker_have_lost_everything(
+  void a_live_activity_survives_the_loss_of_redis_and_the_worker(
       @TempDir Path folder) throws Exception {
     var key = newKey(folder);
     var channel = whole.api.call("POST", "/live-activity-channels", "{}");
@@ -412,7 +413,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_browser_opens_its_push_until_its_subscription_is_gone_and_gets_the_next_once_it_is_back()
+  void a_browser_gets_pushes_before_and_after_its_subscription_was_gone()
       throws Exception {
     var browser = "browser-" + UUID.randomUUID();
     var subscription = whole.simulators.call("POST", "/webpush/subscriptions", "{}").body();
@@ -457,7 +458,7 @@ class WholeWayIT {
   }
 
   @Test
-  void huaweis_phones_get_a_broadcast_in_one_request_and_an_illegal_one_takes_no_neighbour_along()
+  void one_request_serves_huaweis_phones_despite_an_illegal_token()
       throws Exception {
     var tag = "huawei-" + UUID.randomUUID();
     var registration =
@@ -481,7 +482,8 @@ class WholeWayIT {
           assertThat(whole.counts(broad).path("failed").asInt())
               .as(() -> whole.timeline(broad))
               .isOne();
-          // Forgotten or kept: the credential proves itself anew after any change of the app's.
+          // With or without the token: the credential is checked again after any change of the
+          // app's.
           assertThat(whole.timeline(broad)).contains("80100000").contains("\"token ");
         });
     assertThat(
@@ -491,11 +493,11 @@ class WholeWayIT {
   }
 
   @Test
-  void a_key_revoked_in_the_browser_stops_working_within_a_second_and_the_other_one_works()
+  void a_revoked_key_stops_working_within_a_second()
       throws Exception {
     try (var chromium = Chromium.open(whole.at.dashboardUrl())) {
       chromium.login(whole.at.operatorUser(), whole.at.operatorPassword());
-      // A busy machine stands still for a second now and then, but not each time.
+      // A busy machine may stand still for a second, but not each time.
       Eventually.within(
           PATIENCE.multipliedBy(3),
           () -> assertThat(refusedAfter(chromium)).isLessThan(Duration.ofSeconds(1)));
@@ -503,7 +505,7 @@ class WholeWayIT {
     }
   }
 
-  /// How long a key went on working after the page had said that it was revoked.
+  /// How long a key still worked after the page had said that it was revoked.
   private static Duration refusedAfter(Chromium chromium) throws Exception {
     chromium.go("/apps/" + whole.at.app() + "/keys").type("name", "rotated").press("Create key");
     var key = chromium.textOf("#new-key");
@@ -525,7 +527,7 @@ class WholeWayIT {
   }
 
   @Test
-  void an_operators_test_push_reaches_the_device_and_the_dashboard_shows_it() throws Exception {
+  void an_operators_test_push_arrives_and_is_shown() throws Exception {
     var device = whole.mosquitto();
     var subscriber = device.subscribe(1, PATIENCE);
     try (var chromium = Chromium.open(whole.at.dashboardUrl())) {

@@ -36,7 +36,7 @@ public final class ApnsDirectory {
     return directory;
   }
 
-  /// Registers a key, or changes what is known of it.
+  /// Registers a key, or changes its data.
   public synchronized void register(ApnsKey key) {
     keys.put(key.keyId(), key);
     save();
@@ -49,7 +49,7 @@ public final class ApnsDirectory {
     return known;
   }
 
-  /// Tells APNs about a device token.
+  /// Registers a device token.
   public void register(String token, ApnsToken known) {
     tokens.put(token.toLowerCase(Locale.ROOT), known);
   }

@@ -35,7 +35,7 @@ public record ApnsKey(
     publicKey(publicKeyPem);
   }
 
-  /// A fresh key with its private half, which only its owner keeps.
+  /// A fresh key with its private half, for its owner.
   ///
   /// @param p8 the file Apple would offer for download
   public record Issued(ApnsKey key, String p8) {

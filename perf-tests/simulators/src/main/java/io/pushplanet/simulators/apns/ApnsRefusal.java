@@ -1,9 +1,10 @@
 package io.pushplanet.simulators.apns;
 
-/// Why APNs refuses a request, with the status it goes with
-/// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns). Those of broadcast
-/// channels are on a page of their own
-/// (https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns), as we read it all with 400.
+/// Why APNs refuses a request, with its status
+/// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns).
+/// Those of broadcast channels are on another page
+/// (https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns),
+/// which we read as all with 400.
 enum ApnsRefusal {
   BadChannelId(400),
   BadCollapseId(400),

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
-/// What Apple asks of a request, apart from who sends it
+/// Apple's rules for a request, without its authentication
 /// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
 final class ApnsRules {
   private static final int LARGEST_PAYLOAD_BYTES = 4_096;
@@ -123,7 +123,7 @@ final class ApnsRules {
     if (request.body().length > largest) {
       return Optional.of(ApnsRefusal.PayloadTooLarge);
     }
-    // Apple lists no reason for a body that is not JSON: to its servers there is no payload in it.
+    // Apple lists no reason for a body that is not JSON: its servers find no payload in it.
     boolean hasAps = payload.path("aps").isObject() || pushType.equals("mdm");
     return payload.isObject() && hasAps ? Optional.empty() : Optional.of(ApnsRefusal.PayloadEmpty);
   }

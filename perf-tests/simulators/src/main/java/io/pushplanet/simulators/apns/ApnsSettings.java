@@ -4,12 +4,13 @@ import java.time.Duration;
 
 /// How one APNs environment behaves.
 ///
-/// @param port 0 = any free one
+/// @param port 0: any free one
 /// @param sandbox which environment this is
 /// @param maxConcurrentStreams announced once the connection has shown a good request
 /// @param strictTokens whether only registered tokens are known
-/// @param tokenRenewal a key's provider token may change no more often; at Apple "no more than once every 20 minutes"
-/// (https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns)
+/// @param tokenRenewal a key's provider token may change no more often; at Apple "no more than once
+///     every 20 minutes"
+///     (https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns)
 public record ApnsSettings(
     int port,
     boolean sandbox,

@@ -83,8 +83,8 @@ public final class ApnsSimulator implements AutoCloseable {
     return faults.streams();
   }
 
-  /// How often a provider token may change, and whether that is counted for a whole team, as Apple's staff say, or for each of
-  /// its keys. What was counted is forgotten.
+  /// How often a provider token may change, and whether changes are counted for a whole team, as
+  /// Apple's staff say, or for each of its keys. Resets the counts.
   public void renewal(Duration shortest, boolean perTeam) {
     providerTokens.renewal(shortest, perTeam);
   }
@@ -117,7 +117,7 @@ public final class ApnsSimulator implements AutoCloseable {
       return proven ? faults.streams() : 1;
     }
 
-    /// A request with what its answer and its entry in the ledger need.
+    /// A request with the data for its answer and its ledger entry.
     ///
     /// @param target a device token or a channel
     /// @param id as the answer returns it

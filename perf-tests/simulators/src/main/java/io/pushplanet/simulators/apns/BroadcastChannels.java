@@ -19,10 +19,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 
-/// The broadcast channels of one environment, and what Apple asks of requests about them
+/// The broadcast channels of one environment, and Apple's rules for requests about them
 /// (https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns,
-/// https://developer.apple.com/documentation/usernotifications/sending-broadcast-push-notification-requests-to-apns). Apple has
-/// a host of its own for their management; here both are behind one port.
+/// https://developer.apple.com/documentation/usernotifications/sending-broadcast-push-notification-requests-to-apns).
+/// Apple manages them on a host of its own; here both are behind one port.
 ///
 /// Thread-safe.
 final class BroadcastChannels {
@@ -41,7 +41,8 @@ final class BroadcastChannels {
       Set.of(
           "authorization", REQUEST, CHANNEL, "apns-push-type", "apns-expiration", "apns-priority");
 
-  /// By bundle id, then by channel id: what is kept for devices that are away, 0 nothing, 1 the newest message.
+  /// By bundle id, then by channel id: how many messages are kept for absent devices, 0 or 1, the
+  /// newest.
   private final Map<String, Map<String, Integer>> channels = new HashMap<>();
 
   /// Whether a request is about channels at all.
@@ -80,7 +81,7 @@ final class BroadcastChannels {
         : Optional.empty();
   }
 
-  /// The first rule that the rest breaks, given the topics the sender owns.
+  /// The first rule that the rest of the request breaks, given the topics the sender owns.
   synchronized Optional<ApnsRefusal> broken(Request request, List<String> topics, JsonNode body) {
     String bundle = bundle(request);
     if (!topics.contains(bundle)) {
@@ -150,7 +151,7 @@ final class BroadcastChannels {
         : Optional.of(ApnsRefusal.ChannelNotRegistered);
   }
 
-  /// Does what a request that broke no rule asks for, and answers it.
+  /// Executes and answers a request that broke no rule.
   synchronized Reaction.Answer managed(Request request, Header requestId, JsonNode body) {
     Map<String, Integer> known = of(bundle(request));
     if (request.segments().get(3).equals("all-channels")) {

@@ -18,8 +18,9 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// Judges the provider tokens of all connections of one environment.
 ///
-/// Apple's staff say that updates are counted per team (https://developer.apple.com/forums/thread/702056). Here they are
-/// counted per key unless asked otherwise, so that a rotated key can be tried within 20 minutes.
+/// Apple's staff say that updates are counted per team
+/// (https://developer.apple.com/forums/thread/702056). Here they are counted per key unless asked
+/// otherwise, so that tests can rotate a key within 20 minutes.
 ///
 /// Thread-safe.
 final class ProviderTokens {
@@ -61,7 +62,7 @@ final class ProviderTokens {
     this.clock = clock;
   }
 
-  /// A token that was found good, and the key it names.
+  /// A valid token and its key.
   sealed interface Verdict {
     record Good(ApnsKey key) implements Verdict {}
 

@@ -15,7 +15,8 @@ final class Conditions {
 
   private Conditions() {}
 
-  /// Each test is a `t`, and what holds together is one, until nothing is left to put together.
+  /// Each test becomes a `t`, and each valid combination becomes a `t`, until nothing is left to
+  /// combine.
   static boolean hold(String condition) {
     Matcher tests = TEST.matcher(condition);
     long topics = tests.results().count();

@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
-/// The service accounts and tokens Google knows. Accounts are kept in `fcm-accounts.json`, and so is the secret of the access
-/// tokens: they outlive a restart, as Google's do.
+/// The service accounts and tokens Google knows. Accounts are kept in `fcm-accounts.json`, and so
+/// is the secret of the access tokens: they outlive a restart, as Google's do.
 ///
 /// Thread-safe.
 public final class FcmDirectory {
@@ -64,7 +64,7 @@ public final class FcmDirectory {
     }
   }
 
-  /// Tells FCM about a registration token.
+  /// Registers a registration token.
   public void register(String token, FcmToken known) {
     tokens.put(token, known);
   }

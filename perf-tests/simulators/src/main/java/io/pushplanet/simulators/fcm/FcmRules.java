@@ -9,10 +9,10 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
-/// What FCM asks of a request body
+/// FCM's rules for a request body
 /// (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages).
 final class FcmRules {
-  /// One thing wrong, named as Google names it.
+  /// One violation, named as Google names it.
   record Violation(String field, String description) {}
 
   private static final int LARGEST_PAYLOAD_BYTES = 4_096;
@@ -61,8 +61,8 @@ final class FcmRules {
 
   private FcmRules() {}
 
-  /// The target of a message: its token, fid or condition, or its topic as apps are told of it, `/topics/news`; empty when there
-  /// is none.
+  /// The target of a message: its token, fid or condition, or its topic in the form that apps get,
+  /// `/topics/news`; empty without one.
   static String target(JsonNode message) {
     for (String kind : TARGETS) {
       String value = message.path(kind).asString("");
@@ -73,12 +73,12 @@ final class FcmRules {
     return "";
   }
 
-  /// Whether it is for whoever follows topics.
+  /// Whether it is for followers of topics.
   static boolean isForFollowers(JsonNode message) {
     return message.has("topic") || message.has("condition");
   }
 
-  /// Everything wrong with a body.
+  /// All violations of a body.
   static List<Violation> violations(JsonNode body) {
     List<Violation> wrong = new ArrayList<>();
     if (!body.isObject()) {

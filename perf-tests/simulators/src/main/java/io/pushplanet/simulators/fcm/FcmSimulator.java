@@ -22,7 +22,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// FCM HTTP v1 and its OAuth token endpoint (`/token`) on one port, over HTTP/2 or HTTP/1.1 with TLS.
+/// FCM HTTP v1 and its OAuth token endpoint (`/token`) on one port, over HTTP/2 or HTTP/1.1 with
+/// TLS.
 ///
 /// Thread-safe.
 public final class FcmSimulator implements AutoCloseable {
@@ -69,7 +70,7 @@ public final class FcmSimulator implements AutoCloseable {
     return "https://localhost:" + port() + "/token";
   }
 
-  /// Projects have the quotas, devices and topics if asked for.
+  /// Projects always have quotas, devices and topics on request.
   public Quotas quotas() {
     return quotas;
   }
@@ -114,7 +115,7 @@ public final class FcmSimulator implements AutoCloseable {
     private final String token;
     private final String name;
 
-    /// Of the answer, empty when it is good.
+    /// The answer's error, empty for a good answer.
     private final String code;
 
     private final JsonNode message;
@@ -258,7 +259,7 @@ public final class FcmSimulator implements AutoCloseable {
     return Reaction.Answer.json(code, body.toPrettyString());
   }
 
-  /// With the scope that is used up (https://cloud.google.com/apis/design/errors#error_details).
+  /// With the exhausted scope (https://cloud.google.com/apis/design/errors#error_details).
   private static Reaction.Answer overQuota(Quotas.Exceeded exceeded) {
     ObjectNode error =
         JSON.createObjectNode()

@@ -1,6 +1,6 @@
 package io.pushplanet.simulators.fcm;
 
-/// A registration token FCM was told about.
+/// A registered registration token.
 ///
-/// @param project the project it belongs to; empty = any
+/// @param project the project it belongs to; empty: any
 public record FcmToken(String project, boolean unregistered) {}

@@ -8,13 +8,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/// How much FCM takes: 600,000 messages a minute of a project, in a bucket that is filled anew each minute, and not on the
-/// minute of the clock; of a device 240 a minute and 5,000 an hour, and of a topic, if asked for
-/// (https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas).
+/// FCM's quotas: 600,000 messages a minute for a project, in a bucket that is refilled each minute,
+/// but not on the clock's minute; for a device 240 a minute and 5,000 an hour, and for a topic, on
+/// request (https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas).
 ///
 /// Thread-safe.
 public final class Quotas {
-  /// What a project may send in a minute.
+  /// The messages of a project per minute.
   public static final int PER_MINUTE = 600_000;
 
   private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -44,9 +44,9 @@ public final class Quotas {
         }
       };
 
-  /// What is used up.
+  /// An exhausted quota.
   ///
-  /// @param retryAfter until it is filled anew
+  /// @param retryAfter until it is refilled
   public record Exceeded(String subject, String description, Duration retryAfter) {}
 
   private static final class Bucket {
@@ -62,7 +62,7 @@ public final class Quotas {
     this.clock = clock;
   }
 
-  /// Changes how much is taken; what was counted is forgotten.
+  /// Changes the quotas and resets the counts.
   public synchronized void set(int projectPerMinute, int devicePerMinute, int devicePerHour) {
     if (projectPerMinute < 1 || devicePerMinute < 1 || devicePerHour < 1) {
       throw new IllegalArgumentException("a quota is at least 1");
@@ -73,7 +73,7 @@ public final class Quotas {
     buckets.clear();
   }
 
-  /// Changes how much is taken for one topic, or one condition: Google does not tell its number.
+  /// Changes the quota of one topic or one condition: Google does not publish its number.
   public synchronized void setTopic(int topicPerMinute) {
     if (topicPerMinute < 1) {
       throw new IllegalArgumentException("a quota is at least 1");
@@ -91,7 +91,8 @@ public final class Quotas {
         : exceeded;
   }
 
-  /// Takes one message, or says what it is too much for. What a device may not have counts for its project.
+  /// Takes one message, or returns the exhausted quota. A message that its device may not have
+  /// counts for its project.
   public synchronized Optional<Exceeded> count(String project, String device) {
     Optional<Exceeded> exceeded = ofProject(project);
     if (exceeded.isEmpty() && perDeviceMinute < Integer.MAX_VALUE) {
@@ -130,7 +131,7 @@ public final class Quotas {
             Duration.between(now, bucket.fullAt.plus(period))));
   }
 
-  /// Every bucket is filled at another second of the minute.
+  /// Every bucket is refilled at another second of the minute.
   private static Instant phase(String name, Instant now, Duration period) {
     return now.minusMillis(Math.floorMod(name.hashCode() * 0x9E3779B9, (int) period.toMillis()));
   }

@@ -13,8 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
-/// The apps and tokens Huawei knows. Apps are kept in `hms-clients.json`, and so is the secret of the access tokens: they
-/// outlive a restart, as Huawei's do.
+/// The apps and tokens Huawei knows. Apps are kept in `hms-clients.json`, and so is the secret of
+/// the access tokens: they outlive a restart, as Huawei's do.
 ///
 /// Thread-safe.
 public final class HmsDirectory {
@@ -53,7 +53,7 @@ public final class HmsDirectory {
     }
   }
 
-  /// Makes an app, or gives it a new secret: the former one is not taken any more.
+  /// Creates an app, or gives it a new secret and revokes the former one.
   ///
   /// @param urgent whether it may send with urgency HIGH
   public HmsClient issue(String clientId, boolean urgent) {
@@ -62,7 +62,7 @@ public final class HmsDirectory {
     return client;
   }
 
-  /// Tells Huawei about an app.
+  /// Registers an app.
   public synchronized void register(HmsClient client) {
     clients.put(client.clientId(), client);
     try {
@@ -74,7 +74,7 @@ public final class HmsDirectory {
     }
   }
 
-  /// Tells Huawei about a push token.
+  /// Registers a push token.
   public void register(String token, HmsToken known) {
     tokens.put(token, known);
   }
@@ -88,7 +88,7 @@ public final class HmsDirectory {
     return clients.get(clientId);
   }
 
-  /// Whether a token is not one of this app's.
+  /// Whether a token belongs to another app.
   boolean isIllegal(String token, String clientId) {
     HmsToken known = tokens.get(token);
     return !HmsRules.TOKEN.matcher(token).matches()

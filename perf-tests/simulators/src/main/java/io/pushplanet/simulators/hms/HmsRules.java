@@ -11,10 +11,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// What Push Kit asks of a request body
+/// Push Kit's rules for a request body
 /// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).
 final class HmsRules {
-  /// What is wrong, with Push Kit's code.
+  /// A violation, with Push Kit's code.
   record Violation(String code, String message) {}
 
   static final Pattern TOKEN = Pattern.compile("[\\x21-\\x7e]{1,4096}");
@@ -52,15 +52,15 @@ final class HmsRules {
     return tokens;
   }
 
-  /// The first thing that is wrong with a body.
+  /// The first violation of a body.
   static Optional<Violation> violation(JsonNode body) {
     JsonNode message = body.path("message");
     if (!body.isObject() || !known(body, BODY_FIELDS)) {
       return wrong("80100001", "the body is not understood");
     }
     if (!message.isObject()) {
-      // Not in the reference: what misspells the message is told that it has no tokens
-      // (https://segmentfault.com/a/1190000042188975/en).
+      // Not in the reference: a request that misspells the message is answered as one without
+      // tokens (https://segmentfault.com/a/1190000042188975/en).
       return wrong("80300010", "no message, and so no tokens");
     }
     if (!known(message, MESSAGE_FIELDS) || !known(message.path("android"), ANDROID_FIELDS)) {

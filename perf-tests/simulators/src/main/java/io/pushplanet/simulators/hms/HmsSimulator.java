@@ -26,8 +26,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Push Kit's REST v1 and its OAuth endpoint (`/oauth2/v3/token`) on one port, over HTTP/2 or HTTP/1.1 with TLS. The ledger has
-/// an entry for each token of a request.
+/// Push Kit's REST v1 and its OAuth endpoint (`/oauth2/v3/token`) on one port, over HTTP/2 or
+/// HTTP/1.1 with TLS. The ledger has an entry for each token of a request.
 ///
 /// Thread-safe.
 public final class HmsSimulator implements AutoCloseable {
@@ -81,7 +81,7 @@ public final class HmsSimulator implements AutoCloseable {
     return "https://localhost:" + port() + "/oauth2/v3/token";
   }
 
-  /// How many tokens an app may send to in a second before it meets flow control; none at first.
+  /// How many tokens an app may send to per second before flow control; unlimited at first.
   public void limit(int tokensPerSecond) {
     if (tokensPerSecond < 1) {
       throw new IllegalArgumentException("tokens_per_second is at least 1");
@@ -129,12 +129,12 @@ public final class HmsSimulator implements AutoCloseable {
     private final Simulated provider;
     private final List<String> tokens;
 
-    /// Those of the tokens that get nothing.
+    /// The tokens that get nothing.
     private final Set<String> illegal;
 
     private final String id;
 
-    /// Of the answer, empty when it is good.
+    /// The answer's error, empty for a good answer.
     private final String code;
 
     private final JsonNode message;
@@ -247,7 +247,7 @@ public final class HmsSimulator implements AutoCloseable {
         Simulated.HMS, tokens, Set.copyOf(illegal), id, code, message, answer, !validateOnly);
   }
 
-  /// JSON in a text, as Push Kit writes it.
+  /// JSON as a string, as Push Kit writes it.
   private static String partial(List<String> tokens, List<String> illegal) {
     ObjectNode counts =
         JSON.createObjectNode()
@@ -298,7 +298,8 @@ public final class HmsSimulator implements AutoCloseable {
             .toString());
   }
 
-  /// As the ledger shows it: without its tokens, which have an entry each, and with JSON in `data` opened.
+  /// The ledger's form: without its tokens, which have an entry each, and with the JSON in `data`
+  /// parsed.
   private static JsonNode message(JsonNode body) {
     JsonNode message = body.path("message").deepCopy();
     if (message instanceof ObjectNode object) {
@@ -309,7 +310,7 @@ public final class HmsSimulator implements AutoCloseable {
           object.set("data", data);
         }
       } catch (JacksonException notJson) {
-        // A text is a text.
+        // Not JSON: it stays a string.
       }
     }
     return message;

@@ -1,6 +1,6 @@
 package io.pushplanet.simulators.hms;
 
-/// A push token Huawei was told about.
+/// A registered push token.
 ///
-/// @param clientId the app it belongs to; empty = any
+/// @param clientId the app it belongs to; empty: any
 public record HmsToken(String clientId, boolean invalid) {}

@@ -21,8 +21,8 @@ import java.util.TreeMap;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Everything the simulators were asked, in one append-only file of JSON lines. An entry is handed to the operating
-/// system before the sender sees the answer, so killing the simulators loses none.
+/// All requests to the simulators, in one append-only file of JSON lines. An entry is passed to the
+/// operating system before the sender sees the answer, so that killed simulators lose none.
 ///
 /// Thread-safe. Memory stays small: reads go to the file by a sparse index.
 public final class Ledger implements AutoCloseable {
@@ -47,7 +47,7 @@ public final class Ledger implements AutoCloseable {
 
   private record Mark(long seq, long offset) {}
 
-  /// What the summary groups by.
+  /// The groups of the summary.
   public record Kind(Simulated provider, int status, String reason, boolean delivered)
       implements Comparable<Kind> {
     @Override
@@ -111,7 +111,8 @@ public final class Ledger implements AutoCloseable {
     return entry;
   }
 
-  /// The entries after `since`, oldest first, at most [#LONGEST_PAGE]; an empty `token` means every token.
+  /// The entries after `since`, oldest first, at most [#LONGEST_PAGE]; an empty `token` means every
+  /// token.
   public List<LedgerEntry> page(long since, String token) {
     List<LedgerEntry> page = new ArrayList<>();
     try (FileChannel reading = FileChannel.open(path, StandardOpenOption.READ)) {
@@ -148,7 +149,7 @@ public final class Ledger implements AutoCloseable {
     return Map.copyOf(counts);
   }
 
-  /// Forgets everything; numbering goes on.
+  /// Deletes all entries; the numbering goes on.
   public synchronized void clear() {
     try {
       file.truncate(0);
@@ -202,7 +203,8 @@ public final class Ledger implements AutoCloseable {
     return offset;
   }
 
-  /// The next whole line without its end, null at the end of the file (an unfinished line counts as the end).
+  /// The next whole line without its end, null at the end of the file (an unfinished line counts as
+  /// the end).
   private static byte @org.jspecify.annotations.Nullable [] line(InputStream in)
       throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream(512);

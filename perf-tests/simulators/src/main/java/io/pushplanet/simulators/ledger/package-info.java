@@ -1,4 +1,4 @@
-/// What every simulator was asked and what it answered, kept on disk.
+/// The requests to all simulators and their answers, kept on disk.
 @NullMarked
 package io.pushplanet.simulators.ledger;
 

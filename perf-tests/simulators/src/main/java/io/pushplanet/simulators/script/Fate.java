@@ -3,15 +3,17 @@ package io.pushplanet.simulators.script;
 import io.pushplanet.simulators.tls.ServerFace;
 import java.time.Duration;
 
-/// What shall become of a request that a script chose.
+/// The fate of a request that a script chose.
 ///
 /// @param action how the simulator behaves
-/// @param status the HTTP status of [Action#ANSWER]; 0 = whatever the simulator would have answered
-/// @param reason the provider's reason for that status; of [Action#STREAMS] their number, of [Action#CERTIFICATE] its name
-/// @param retryAfter sent as `Retry-After` in seconds; zero = not sent
+/// @param status the HTTP status of [Action#ANSWER]; 0: the simulator's own answer
+/// @param reason the provider's reason for that status; of [Action#STREAMS] their number, of
+///     [Action#CERTIFICATE] its name
+/// @param retryAfter sent as `Retry-After` in seconds; zero: not sent
 /// @param delay how long the answer takes, of [Action#TRICKLE] its body
-/// @param timestampMillis of an APNs 410; 0 = now
-/// @param delivered whether the ledger counts the notification as delivered although the sender is not told so
+/// @param timestampMillis of an APNs 410; 0: now
+/// @param delivered whether the ledger counts the notification as delivered although the sender
+///     does not learn of it
 public record Fate(
     Action action,
     int status,
@@ -35,13 +37,14 @@ public record Fate(
     REFUSE,
     /// Answers well, then GOAWAY with `reason`.
     GOAWAY,
-    /// Closes the connection without a word.
+    /// Closes the connection without an answer.
     DROP,
     /// Sends the status at once and the body in pieces, for as long as `delay`.
     TRICKLE,
     /// Answers well; from now on a connection may have `reason` streams.
     STREAMS,
-    /// Answers well; connections from now on see another certificate ([io.pushplanet.simulators.tls.ServerFace]).
+    /// Answers well; connections from now on see another certificate
+    /// ([io.pushplanet.simulators.tls.ServerFace]).
     CERTIFICATE
   }
 
@@ -65,7 +68,7 @@ public record Fate(
     return new Fate(Action.ANSWER, status, reason, Duration.ZERO, Duration.ZERO, 0, false);
   }
 
-  /// Behaves as told; nothing is delivered, except before a GOAWAY.
+  /// This action; nothing is delivered, except before a GOAWAY.
   public static Fate of(Action action) {
     return new Fate(action, 0, "", Duration.ZERO, Duration.ZERO, 0, action == Action.GOAWAY);
   }
@@ -80,7 +83,7 @@ public record Fate(
     return new Fate(action, status, reason, retryAfter, wait, timestampMillis, delivered);
   }
 
-  /// The same, since another time (of an APNs 410).
+  /// The same with another time (of an APNs 410).
   public Fate since(long millis) {
     return new Fate(action, status, reason, retryAfter, delay, millis, delivered);
   }

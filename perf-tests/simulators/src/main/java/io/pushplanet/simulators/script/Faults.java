@@ -5,7 +5,8 @@ import io.pushplanet.simulators.server.SimulatorServer;
 import io.pushplanet.simulators.tls.Authority;
 import io.pushplanet.simulators.tls.ServerFace;
 
-/// What one simulator does when a request meets a [Fate], and the streams that it allows. Thread-safe.
+/// Applies a [Fate] to a request to one simulator, and holds the number of streams that it allows.
+/// Thread-safe.
 public final class Faults {
   private static final long INTERNAL_ERROR = 0x2;
   private static final long REFUSED_STREAM = 0x7;
@@ -27,10 +28,10 @@ public final class Faults {
     /// Answers with the fate's status and reason, and enters that in the ledger.
     Reaction.Answer refused(Fate fate);
 
-    /// Enters in the ledger what is not answered like that.
+    /// Enters a request without such an answer in the ledger.
     void record(int status, String reason, boolean delivered);
 
-    /// What a GOAWAY carries.
+    /// The debug data of a GOAWAY.
     default String farewell(Fate fate) {
       return "";
     }
@@ -41,7 +42,7 @@ public final class Faults {
     return streams;
   }
 
-  /// Makes the fate come true.
+  /// Applies the fate.
   public Reaction met(Fate fate, Attempt attempt, SimulatorServer server) {
     return switch (fate.action()) {
       case ANSWER -> answered(fate, attempt).after(fate.delay());

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
-/// The faults asked for. The first line that takes a request decides its fate; a line for one token comes before lines for
-/// all.
+/// The requested faults. The first line that matches a request decides its fate; lines for one
+/// token come before lines for all.
 ///
 /// Thread-safe.
 public final class Script {
@@ -29,7 +29,7 @@ public final class Script {
     this.clock = clock;
   }
 
-  /// A line and how often it was met.
+  /// A line and how often it matched.
   private static final class Running {
     final ScriptLine line;
     final Instant addedAt;
@@ -59,7 +59,7 @@ public final class Script {
     lines.add(place, new Running(line, clock.instant()));
   }
 
-  /// Forgets all lines.
+  /// Removes all lines.
   public synchronized void clear() {
     lines.clear();
   }
@@ -69,12 +69,12 @@ public final class Script {
     return lines.stream().map(running -> running.line).toList();
   }
 
-  /// What shall become of this request, if a line takes it.
+  /// The fate of this request, if a line matches it.
   public Optional<Fate> fate(Simulated provider, String token) {
     return fate(provider, List.of(token));
   }
 
-  /// The same of a request to several devices: a line for one of them takes it.
+  /// The same for a request to several devices: a line for one of them matches.
   public synchronized Optional<Fate> fate(Simulated provider, Collection<String> tokens) {
     if (lines.isEmpty()) {
       return Optional.empty();

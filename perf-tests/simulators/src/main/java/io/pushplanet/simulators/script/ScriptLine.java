@@ -8,15 +8,15 @@ import java.util.Locale;
 import java.util.Set;
 import tools.jackson.databind.JsonNode;
 
-/// Which requests meet which fate.
+/// A rule that gives requests a fate.
 ///
-/// @param token only requests to this device token; empty = all
-/// @param skip so many matching requests pass first
-/// @param next then so many meet the fate; 0 = all that follow
-/// @param every of those, exactly one in so many: the last; 1 = all
+/// @param token only requests to this device token; empty: all
+/// @param skip this number of matching requests passes first
+/// @param next then this number meets the fate; 0: all that follow
+/// @param every of those, the last one in each group of this size; 1: all
 /// @param percent of those, this share, 0 to 100, by chance
-/// @param from not before so long after the line was added; earlier requests do not count
-/// @param until not after
+/// @param from not before this time after the line was added; earlier requests do not count
+/// @param until not after this time
 public record ScriptLine(
     Simulated provider,
     String token,

@@ -1,4 +1,4 @@
-/// Faults on demand: what a simulator shall do instead of answering well.
+/// Faults on demand: misbehaviour of a simulator in place of a good answer.
 @NullMarked
 package io.pushplanet.simulators.script;
 

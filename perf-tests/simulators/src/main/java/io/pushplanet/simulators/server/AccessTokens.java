@@ -11,7 +11,8 @@ import java.util.Optional;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/// OAuth access tokens that say whom they are for and when they end, sealed so that nobody else can make them. Thread-safe.
+/// OAuth access tokens with their owner and their end, encrypted so that only this server can make
+/// them. Thread-safe.
 public final class AccessTokens {
   /// Google's and Huawei's live an hour.
   public static final Duration LIFE = Duration.ofSeconds(3_600);
@@ -19,7 +20,7 @@ public final class AccessTokens {
   private final byte[] secret;
   private final Clock clock;
 
-  /// What a token of ours says.
+  /// The content of a token.
   public record Claim(String subject, boolean expired) {}
 
   public AccessTokens(byte[] secret, Clock clock) {
@@ -35,7 +36,7 @@ public final class AccessTokens {
     return "sim." + base64.encodeToString(claims) + "." + base64.encodeToString(mac(claims));
   }
 
-  /// A new token as an OAuth server hands it out (RFC 6749, 5.1).
+  /// A new token in the form of an OAuth server's answer (RFC 6749, 5.1).
   public Reaction.Answer granted(String subject) {
     return Reaction.Answer.json(
         200,
@@ -43,7 +44,7 @@ public final class AccessTokens {
             .formatted(issue(subject), LIFE.toSeconds()));
   }
 
-  /// Empty when it is none of ours.
+  /// Empty for a foreign token.
   public Optional<Claim> read(String accessToken) {
     String[] parts = accessToken.split("\\.");
     if (parts.length != 3 || !parts[0].equals("sim")) {

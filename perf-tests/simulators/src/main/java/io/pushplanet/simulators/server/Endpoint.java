@@ -3,7 +3,7 @@ package io.pushplanet.simulators.server;
 import java.security.cert.X509Certificate;
 import java.util.Optional;
 
-/// What stands behind a server's port.
+/// The service behind a server's port.
 @FunctionalInterface
 public interface Endpoint {
 
@@ -13,10 +13,11 @@ public interface Endpoint {
   /// One connection. Confined to the connection's event loop; an answer must not block for long.
   @FunctionalInterface
   interface Conversation {
-    /// What to do about a request.
+    /// The reaction to a request.
     Reaction answer(Request request);
 
-    /// How many streams the client may have open now. Asked after each answer; a change is announced by SETTINGS.
+    /// How many streams the client may have open now. Asked after each answer; a change is
+    /// announced by SETTINGS.
     default int allowedStreams() {
       return 100;
     }

@@ -33,7 +33,7 @@ import java.util.concurrent.TimeUnit;
 final class Http1Exchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private static final int LARGEST_BODY = 1 << 20;
 
-  /// Of a body that trickles.
+  /// The interval between the pieces of a trickling body.
   private static final int PIECES = 10;
 
   private final Endpoint.Conversation conversation;

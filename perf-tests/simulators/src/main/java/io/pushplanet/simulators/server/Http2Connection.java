@@ -10,7 +10,7 @@ import io.netty.handler.codec.http2.Http2Settings;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
-/// What the streams of one HTTP/2 connection share. Confined to its event loop.
+/// The shared state of the streams of one HTTP/2 connection. Confined to its event loop.
 final class Http2Connection {
   private static final long GOAWAY_LINGER_MILLIS = 1_000;
 
@@ -31,12 +31,12 @@ final class Http2Connection {
     return conversation.answer(request);
   }
 
-  /// Whether a request is not looked at any more.
+  /// Whether further requests are ignored.
   boolean ignores(int stream) {
     return stream > lastStream;
   }
 
-  /// Closes at once. What was read together with the request that meets this is not looked at.
+  /// Closes at once. Requests read together with this one are ignored.
   void cut(Channel connection) {
     lastStream = 0;
     ChannelHandlerContext context = connection.pipeline().context(codec);
@@ -57,8 +57,8 @@ final class Http2Connection {
     }
   }
 
-  /// The last stream that it names is the highest that was looked at: requests end in another order than they begin
-  /// ([RFC 9113, section 6.8](https://www.rfc-editor.org/rfc/rfc9113#section-6.8)).
+  /// It names the highest processed stream as the last one: requests end in another order than they
+  /// begin ([RFC 9113, section 6.8](https://www.rfc-editor.org/rfc/rfc9113#section-6.8)).
   void goAway(Channel connection, String debugData) {
     ChannelHandlerContext context = connection.pipeline().context(codec);
     if (context == null) {
@@ -89,7 +89,7 @@ final class Http2Connection {
                 TimeUnit.MILLISECONDS);
   }
 
-  /// Bodies of answers that were written wait in the codec for its own flush.
+  /// The codec keeps written bodies until its own flush.
   private void flushAnswers(ChannelHandlerContext context) {
     codec.flush(context);
   }

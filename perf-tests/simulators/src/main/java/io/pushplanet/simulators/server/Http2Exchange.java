@@ -20,12 +20,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// One stream: collects the request, then does what the conversation says. Confined to its event loop.
+/// One stream: collects the request, then executes the reaction. Confined to its event loop.
 final class Http2Exchange extends ChannelInboundHandlerAdapter {
-  /// More than any provider accepts, so that "too large" is the endpoint's to say.
+  /// More than any provider accepts, so that the endpoint itself answers "too large".
   private static final int LARGEST_BODY = 64 * 1024;
 
-  /// Of a body that trickles.
+  /// The interval between the pieces of a trickling body.
   private static final int PIECES = 10;
 
   private final Http2Connection connection;

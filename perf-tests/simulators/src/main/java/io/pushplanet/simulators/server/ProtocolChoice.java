@@ -22,7 +22,8 @@ final class ProtocolChoice extends ApplicationProtocolNegotiationHandler {
 
   private final Endpoint endpoint;
 
-  /// A client that offers no protocol at all gets `fallback`: APNs speaks HTTP/2 to it (pushy relies on that).
+  /// A client that offers no protocol at all gets `fallback`: APNs speaks HTTP/2 to it (pushy
+  /// relies on that).
   ProtocolChoice(Endpoint endpoint, String fallback) {
     super(fallback);
     this.endpoint = endpoint;

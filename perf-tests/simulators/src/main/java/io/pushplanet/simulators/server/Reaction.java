@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/// What a simulator does about a request.
+/// A simulator's reaction to a request.
 public sealed interface Reaction {
 
   /// Answers, after `delay`.
@@ -25,14 +25,14 @@ public sealed interface Reaction {
       return of(status, "application/json; charset=UTF-8", body);
     }
 
-    /// The same answer with one header more.
+    /// The same answer with another header.
     public Answer with(String header, String value) {
       List<Header> more = new ArrayList<>(headers);
       more.add(new Header(header, value));
       return new Answer(status, more, body, delay);
     }
 
-    /// The same answer, with `retry-after` in whole seconds and never too early where there is something to wait for.
+    /// The same answer, with `retry-after` in whole seconds, rounded up, for a wait above zero.
     public Answer retryAfter(Duration wait) {
       return wait.isPositive()
           ? with("retry-after", Long.toString(wait.plusMillis(999).toSeconds()))
@@ -45,7 +45,7 @@ public sealed interface Reaction {
     }
   }
 
-  /// Sends status and headers at once, and the body in pieces that end after `over`.
+  /// Sends status and headers at once, and the body in pieces until `over` has passed.
   record Trickle(Answer answer, Duration over) implements Reaction {}
 
   /// Never answers; the stream stays open.
@@ -54,9 +54,10 @@ public sealed interface Reaction {
   /// Ends the stream with RST_STREAM (HTTP/1.1: closes the connection).
   record Reset(long errorCode) implements Reaction {}
 
-  /// Answers, then says GOAWAY with `debugData` naming this stream as the last one, and closes a second later.
+  /// Answers, then says GOAWAY with `debugData` naming this stream as the last one, and closes a
+  /// second later.
   record GoAway(Answer answer, String debugData) implements Reaction {}
 
-  /// Drops the connection without a word.
+  /// Drops the connection without an answer.
   record Drop() implements Reaction {}
 }

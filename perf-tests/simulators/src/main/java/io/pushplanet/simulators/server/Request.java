@@ -10,8 +10,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
-/// One HTTP request as it came in. `target` is the raw path with its query; header names are in lower case. The arrays
-/// and lists are the server's own and not copied: a simulator sits on the hot path of every load run.
+/// One HTTP request as received. `target` is the raw path with its query; header names are in lower
+/// case. The arrays and lists are the server's own and not copied: a simulator is on the hot path
+/// of every load run.
 public record Request(String method, String target, List<Header> headers, byte[] body) {
   private static final String BEARER = "bearer ";
 
@@ -63,7 +64,7 @@ public record Request(String method, String target, List<Header> headers, byte[]
         .map(value -> value.substring(BEARER.length()).strip());
   }
 
-  /// The body as JSON; missing where it is empty or none.
+  /// The body as JSON; missing for an empty body or another form.
   public JsonNode json() {
     try {
       return body.length == 0 ? MissingNode.getInstance() : JsonMapper.shared().readTree(body);

@@ -23,7 +23,8 @@ import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/// One listening port: HTTP/2 over TLS, HTTP/1.1 over TLS by ALPN, or plain HTTP/1.1. One event loop serves it.
+/// One listening port: HTTP/2 over TLS, HTTP/1.1 over TLS by ALPN, or plain HTTP/1.1. One event
+/// loop serves it.
 ///
 /// Thread-safe; closing drops every connection, as a killed server would.
 public final class SimulatorServer implements AutoCloseable {
@@ -73,15 +74,15 @@ public final class SimulatorServer implements AutoCloseable {
     }
   }
 
-  /// Listens with TLS on all addresses; `port` 0 takes a free one. With `http1` a client that does not offer `h2` gets
-  /// HTTP/1.1, else HTTP/2.
+  /// Listens with TLS on all addresses; `port` 0 takes a free one. With `http1` a client that does
+  /// not offer `h2` gets HTTP/1.1, else HTTP/2.
   public static SimulatorServer overTls(
       int port, Authority authority, boolean http1, Endpoint endpoint) {
     String[] protocols = http1 ? new String[] {"h2", "http/1.1"} : new String[] {"h2"};
     return new SimulatorServer("0.0.0.0", port, endpoint, Optional.of(authority), protocols);
   }
 
-  /// Shows another certificate to connections from now on.
+  /// Uses another certificate for new connections.
   public void present(Authority.Identity identity) {
     try {
       tls =

@@ -1,4 +1,4 @@
-/// The HTTP servers the simulators stand on.
+/// The HTTP servers of the simulators.
 @NullMarked
 package io.pushplanet.simulators.server;
 

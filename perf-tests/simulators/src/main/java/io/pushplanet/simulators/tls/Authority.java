@@ -29,8 +29,9 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 
-/// The certificate authority the simulators' servers and client certificates are signed by. It is kept in a directory,
-/// so that whoever trusts `ca.pem` there goes on trusting it after a restart. For tests and trials only.
+/// The certificate authority of the simulators' servers and client certificates. It is kept in a
+/// directory, so that a client that trusts `ca.pem` there still trusts it after a restart. For
+/// tests and trials only.
 ///
 /// Thread-safe.
 public final class Authority {
@@ -97,7 +98,8 @@ public final class Authority {
     return certificate;
   }
 
-  /// A fresh server identity for this machine: `localhost`, the loopback addresses and the host's name.
+  /// A fresh server identity for this machine: `localhost`, the loopback addresses and the host's
+  /// name.
   public Identity server() {
     return server(ServerFace.TRUSTED);
   }
@@ -245,7 +247,7 @@ public final class Authority {
       return "-----BEGIN " + label + "-----\n" + base64 + "\n-----END " + label + "-----\n";
     }
 
-    /// Takes the armour off, whatever the label.
+    /// Removes the armour with any label.
     public static byte[] decode(String pem) {
       return Base64.getMimeDecoder().decode(pem.replaceAll("-----[A-Z0-9 ]+-----", ""));
     }

@@ -7,7 +7,8 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 
-/// The few DER forms an X.509 certificate needs (https://www.rfc-editor.org/rfc/rfc5280#section-4.1).
+/// The few DER forms an X.509 certificate needs
+/// (https://www.rfc-editor.org/rfc/rfc5280#section-4.1).
 final class Der {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyyMMddHHmmss'Z'").withZone(ZoneOffset.UTC);

@@ -4,15 +4,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/// Which certificate a server shows.
+/// The certificate that a server shows.
 public enum ServerFace {
-  /// Good for this machine, from this authority.
+  /// Valid for this machine, from this authority.
   TRUSTED,
-  /// From this authority, but its time is over.
+  /// From this authority, but expired.
   EXPIRED,
   /// From this authority, for another host.
   ELSEWHERE,
-  /// From an authority that nobody knows.
+  /// From an unknown authority.
   STRANGER;
 
   /// Reads a name in lower case.

@@ -11,8 +11,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
-/// Opens a message as the browser does: `aes128gcm` (RFC 8188) with the keys of RFC 8291. Written from the RFCs with nothing
-/// but HMAC, ECDH and AES-GCM, so that it shares no mistake with a sender.
+/// Decrypts a message as the browser does: `aes128gcm` (RFC 8188) with the keys of RFC 8291.
+/// Written from the RFCs with only HMAC, ECDH and AES-GCM, so that it shares no mistake with a
+/// sender.
 final class Decryption {
   private static final int SALT_BYTES = 16;
   private static final int KEY_BYTES = 16;
@@ -25,7 +26,7 @@ final class Decryption {
 
   private Decryption() {}
 
-  /// @throws GeneralSecurityException says why it does not open
+  /// @throws GeneralSecurityException with the reason why it cannot be decrypted
   static byte[] open(Subscription subscription, byte[] body) throws GeneralSecurityException {
     if (body.length < SALT_BYTES + Integer.BYTES + 1 + P256.POINT_BYTES) {
       throw new GeneralSecurityException("the body is shorter than its header");

@@ -48,8 +48,8 @@ final class P256 {
     System.arraycopy(bytes, bytes.length - length, point, at + FIELD_BYTES - length, length);
   }
 
-  /// @throws GeneralSecurityException when it is no point of the curve's form; one beside the curve is refused by [#agree]
-  ///     and by signatures
+  /// @throws GeneralSecurityException when it does not have the form of a point; [#agree] and
+  ///     signatures refuse one outside the curve
   static ECPublicKey decode(byte[] point) throws GeneralSecurityException {
     if (point.length != POINT_BYTES || point[0] != UNCOMPRESSED) {
       throw new GeneralSecurityException("not an uncompressed point");

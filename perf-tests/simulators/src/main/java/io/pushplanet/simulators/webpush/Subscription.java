@@ -5,13 +5,13 @@ import java.security.interfaces.ECPublicKey;
 import java.util.Base64;
 import java.util.random.RandomGenerator;
 
-/// A browser's subscription with the half of its keys that only the browser has.
+/// A browser's subscription with its private key.
 ///
 /// @param id the last segment of its endpoint
 /// @param privateKey PKCS#8, base64url
 /// @param p256dh the public key, an uncompressed point in base64url
 /// @param auth 16 bytes in base64url
-/// @param applicationServerKey the only VAPID key that may send to it; empty = any
+/// @param applicationServerKey the only VAPID key that may send to it; empty: any
 public record Subscription(
     String id, String privateKey, String p256dh, String auth, String applicationServerKey) {
   private static final int ID_BYTES = 16;

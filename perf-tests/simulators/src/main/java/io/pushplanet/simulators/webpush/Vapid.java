@@ -14,7 +14,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Judges who sends (RFC 8292).
+/// Checks the sender (RFC 8292).
 final class Vapid {
   /// RFC 8292, section 3: `vapid t=…, k=…`, the parameters in any order.
   private static final Pattern SCHEME = Pattern.compile("(?i)vapid +(.+)");
@@ -64,7 +64,7 @@ final class Vapid {
         : new Verdict.Bad(403, "not the key of this subscription");
   }
 
-  /// What is wrong with a token; empty when nothing is.
+  /// The fault of a token; empty for a good token.
   private String objection(String jwt, String key, String audience) {
     String[] parts = jwt.split("\\.", -1);
     if (parts.length != 3) {

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
-/// The subscriptions of all browsers, kept in `webpush-subscriptions.ndjson`; which of them are gone is forgotten by a
-/// restart.
+/// The subscriptions of all browsers, kept in `webpush-subscriptions.ndjson`; after a restart none
+/// of them counts as gone.
 ///
 /// Thread-safe.
 public final class WebPushDirectory {
@@ -68,7 +68,7 @@ public final class WebPushDirectory {
     return subscription;
   }
 
-  /// The browser gave a subscription up, or took it back.
+  /// The browser cancelled a subscription, or restored it.
   ///
   /// @return whether it is known
   public boolean mark(String id, boolean asGone) {

@@ -27,8 +27,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.StringNode;
 
-/// A push service (RFC 8030) that also opens each message as the browser would, over HTTP/2 or HTTP/1.1 with TLS. What a
-/// browser could not open is refused with 400, where a real push service would have taken it.
+/// A push service (RFC 8030) that also decrypts each message as the browser would, over HTTP/2 or
+/// HTTP/1.1 with TLS. It refuses a message that a browser could not decrypt with 400, where a real
+/// push service would accept it.
 ///
 /// Thread-safe.
 public final class WebPushSimulator implements AutoCloseable {
@@ -46,7 +47,7 @@ public final class WebPushSimulator implements AutoCloseable {
   private static final List<String> TOLD = List.of("ttl", "urgency", "topic");
   private static final JsonMapper JSON = JsonMapper.shared();
 
-  /// Of a connection, as RFC 9113 recommends at least.
+  /// The streams of a connection, the minimum that RFC 9113 recommends.
   private static final int STREAMS = 100;
 
   private final WebPushDirectory directory;
@@ -152,7 +153,7 @@ public final class WebPushSimulator implements AutoCloseable {
         .orElseGet(() -> accepted(attempt));
   }
 
-  /// What is wrong with the headers, null when nothing is.
+  /// The fault of the headers, null for none.
   private static @Nullable String objection(Request request) {
     if (!TTL.matcher(request.header("ttl").orElse("")).matches()) {
       return "TTL is missing or no number";

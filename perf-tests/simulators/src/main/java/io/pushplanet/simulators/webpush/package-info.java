@@ -1,4 +1,4 @@
-/// A push service with the browsers behind it, as RFC 8030, 8188, 8291 and 8292 ask for.
+/// A push service with its browsers, by RFC 8030, 8188, 8291 and 8292.
 @NullMarked
 package io.pushplanet.simulators.webpush;
 

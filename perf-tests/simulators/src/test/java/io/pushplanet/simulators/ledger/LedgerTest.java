@@ -22,7 +22,7 @@ class LedgerTest {
   @TempDir Path directory;
 
   @Test
-  void a_page_holds_what_came_after_a_number() {
+  void a_page_holds_the_entries_after_a_number() {
     try (Ledger ledger = Ledger.in(directory, CLOCK)) {
       for (int i = 1; i <= 2_500; i++) {
         add(ledger, i % 2 == 0 ? "even" : "odd");

@@ -94,7 +94,7 @@ class ScenarioTest {
         "apns refuse now",
         "apns answer 503 ServiceUnavailable twice"
       })
-  void what_is_not_understood_is_refused_with_its_line(String line) {
+  void a_malformed_line_is_refused_by_name(String line) {
     assertThatThrownBy(() -> Scenario.parse("apns refuse\n" + line))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("In \"" + line + "\": ");
