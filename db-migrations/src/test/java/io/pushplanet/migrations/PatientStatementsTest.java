@@ -21,8 +21,7 @@ class PatientStatementsTest {
   private final List<String> progress = new ArrayList<>();
 
   @Test
-  void a_statement_that_waits_for_its_table_is_repeated_and_reported()
-      throws Exception {
+  void a_statement_that_waits_for_its_table_is_repeated_and_reported() throws Exception {
     statement(2, LOCK_WAIT_TIMEOUT).execute("-- Why.\n-- And how.\nALTER TABLE messages ADD x INT");
 
     assertThat(executed).hasSize(3);

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/// What an API key may do. Stored as lower-case names joined by commas.
+/// The permissions of an API key. Stored as lower-case names joined by commas.
 public enum Scope {
   /// Send messages, cancel them.
   SEND,

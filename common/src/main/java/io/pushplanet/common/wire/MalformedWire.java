@@ -13,8 +13,7 @@ public final class MalformedWire extends RuntimeException {
     super("not a " + expected + ": " + words(cause), cause);
   }
 
-  /// Without Jackson's own name for the bytes: an operator who looks at a dead letter sees the
-  /// bytes themselves.
+  /// Without Jackson's description of the bytes: a dead letter shows the bytes themselves.
   private static @Nullable String words(Throwable cause) {
     return cause instanceof JacksonException jacksons
         ? jacksons.getOriginalMessage()

@@ -190,8 +190,7 @@ public final class Delivery {
         continue;
       }
       if (isTooLate(push)) {
-        outbox.end(
-            parcel, DeliveryState.EXPIRED, Attempt.expired(null, outbox.now(), "ttl", null));
+        outbox.end(parcel, DeliveryState.EXPIRED, Attempt.expired(null, outbox.now(), "ttl", null));
       } else if (parcel.repeat()) {
         repeats.add(parcel);
       } else {
@@ -225,8 +224,7 @@ public final class Delivery {
   }
 
   private static void reject(Parcel parcel, Channel channel, String reason, Outbox outbox) {
-    outbox.end(
-        parcel, DeliveryState.FAILED, Attempt.rejected(channel, outbox.now(), reason));
+    outbox.end(parcel, DeliveryState.FAILED, Attempt.rejected(channel, outbox.now(), reason));
   }
 
   /// Of the broadcasts among them: somebody who stops one has seen it go wrong, and one look is for very many devices.

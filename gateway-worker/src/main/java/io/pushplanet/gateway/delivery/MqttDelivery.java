@@ -64,9 +64,7 @@ final class MqttDelivery {
         end(
             parcel,
             DeliveryState.DELIVERED,
-            at == null
-                ? Attempt.acknowledged(outbox.now())
-                : Attempt.acknowledgedLate(at),
+            at == null ? Attempt.acknowledged(outbox.now()) : Attempt.acknowledgedLate(at),
             outbox);
       }
       case NOT_HERE, TIMEOUT, REFUSED -> notDelivered(parcel, answer, outbox);
@@ -111,8 +109,7 @@ final class MqttDelivery {
       outbox.end(
           parcel,
           DeliveryState.EXPIRED,
-          Attempt.expired(
-              Channel.MQTT, outbox.now(), answer.reason(), "its ttl is now or never"));
+          Attempt.expired(Channel.MQTT, outbox.now(), answer.reason(), "its ttl is now or never"));
       return;
     }
     outbox.park(

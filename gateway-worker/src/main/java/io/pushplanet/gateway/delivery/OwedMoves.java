@@ -39,9 +39,7 @@ final class OwedMoves {
   void write(byte[] body) {
     List<DeadItem> dead = new ArrayList<>();
     List<Owed> owed =
-        WireForm.readBatch(body, Owed.Item.class, dead::add).stream()
-            .map(Owed.Item::owed)
-            .toList();
+        WireForm.readBatch(body, Owed.Item.class, dead::add).stream().map(Owed.Item::owed).toList();
     if (!outboxes.mayTry()) {
       // A MySQL that hangs would have the turns of those who deliver.
       throw new IllegalStateException("MySQL is not tried just now");

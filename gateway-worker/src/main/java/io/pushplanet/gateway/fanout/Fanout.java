@@ -176,10 +176,7 @@ public final class Fanout {
   private static DeliveryEvent noChannel(Push push, Recipient recipient, Instant now) {
     Attempt attempt =
         Attempt.failed(
-            null,
-            now,
-            "no_channel",
-            "register a channel for this device or change the route");
+            null, now, "no_channel", "register a channel for this device or change the route");
     return new DeliveryEvent.Ended(
         push.app(), now, push.id(), recipient.device(), DeliveryState.FAILED, attempt);
   }

@@ -81,7 +81,9 @@ class DeliveryIT extends DeliveryScene {
     Push chunk = message.to(aPush(clock).toHms("d3", "t3").toHms("d4", "t4").build().recipients());
     Push other = aPush(clock).from(APP).toHms("d5", "t5").build();
     Push retry =
-        servers.registered(message.to(aPush(clock).toHms("d6", "t6").build().recipients())).retried();
+        servers
+            .registered(message.to(aPush(clock).toHms("d6", "t6").build().recipients()))
+            .retried();
 
     deliver(Channel.HMS, message, chunk, other, retry);
 

@@ -214,7 +214,9 @@ class NodeAnswersIT extends NodeScene {
   @Test
   void a_fallback_that_was_sent_all_the_same_is_not_told_to_be_called_off() throws Exception {
     Push push =
-        servers.registered(aPush(clock).from(APP).toFcm("d1", "t1").build()).fallenBackFrom(Channel.MQTT);
+        servers
+            .registered(aPush(clock).from(APP).toFcm("d1", "t1").build())
+            .fallenBackFrom(Channel.MQTT);
     deliver(Channel.FCM, push);
     List<DeliveryEvent> sent = servers.drain(Topology.EVENTS, DeliveryEvent.class);
     write(List.of(acknowledgedLate(push, "d1", clock.instant())));

@@ -139,8 +139,7 @@ class FcmMessageTest {
     ObjectNode fcm = JSON.createObjectNode().put("token", "another").put("topic", "all");
     fcm.putObject("android").putObject("notification").put("channel_id", "orders");
     Push plain = aPush(clock).build();
-    Push push =
-        PushBuilder.withOverrides(plain, new Overrides(null, fcm, null, null));
+    Push push = PushBuilder.withOverrides(plain, new Overrides(null, fcm, null, null));
 
     JsonNode message = message(push, token);
 

@@ -60,14 +60,14 @@ public final class FcmRequests {
 
   private static Push push(FcmToken token) {
     return Push.accepted(
-        ID,
-        new AppId("shop"),
-        new Content("Shipped", "x".repeat(700), Map.of("order", "77")),
-        new DeliveryOptions(
-            Route.VENDOR, Duration.ofHours(1), Urgency.NORMAL, null, Duration.ofSeconds(5)),
-        Overrides.NONE,
-        ACCEPTED,
-        null)
+            ID,
+            new AppId("shop"),
+            new Content("Shipped", "x".repeat(700), Map.of("order", "77")),
+            new DeliveryOptions(
+                Route.VENDOR, Duration.ofHours(1), Urgency.NORMAL, null, Duration.ofSeconds(5)),
+            Overrides.NONE,
+            ACCEPTED,
+            null)
         .to(List.of(new Recipient(DEVICE, false, null, token, null, null, null)));
   }
 }

@@ -86,8 +86,7 @@ class HmsMessageTest {
     hms.putArray("token").add("another");
     hms.putObject("android").put("category", "EXPRESS").put("collapse_key", 5);
     Push plain = aPush(clock).build();
-    Push push =
-        PushBuilder.withOverrides(plain, new Overrides(null, null, null, hms));
+    Push push = PushBuilder.withOverrides(plain, new Overrides(null, null, null, hms));
 
     JsonNode message = message(push, false, "t1");
 

@@ -4,8 +4,8 @@ import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
-import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
 import io.pushplanet.common.message.LiveActivity;
+import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
@@ -16,8 +16,8 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.ledger.LedgerEntry;
 import io.pushplanet.simulators.ledger.Simulated;
-import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
 import java.nio.file.Path;
 import java.sql.Timestamp;
@@ -150,8 +150,7 @@ class ApnsChannelsIT {
             null,
             null);
     Push plain = aPush(CLOCK).from(app).toApns(channel, apple.id()).build();
-    Push push =
-        PushBuilder.withOverrides(plain, Overrides.NONE.with(update).over(apple));
+    Push push = PushBuilder.withOverrides(plain, Overrides.NONE.with(update).over(apple));
     return apns.send(push, push.recipients().getFirst());
   }
 

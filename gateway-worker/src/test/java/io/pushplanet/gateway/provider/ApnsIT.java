@@ -21,8 +21,8 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.ledger.Simulated;
-import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
 import io.pushplanet.simulators.tls.Authority;
 import java.nio.file.Path;
@@ -148,8 +148,7 @@ class ApnsIT {
             null,
             null,
             null);
-    Push push =
-        PushBuilder.withOverrides(plain, Overrides.NONE.with(update));
+    Push push = PushBuilder.withOverrides(plain, Overrides.NONE.with(update));
     return platform.provider(Channel.APNS).send(push, push.recipients().getFirst());
   }
 
@@ -474,13 +473,13 @@ class ApnsIT {
     Push push = aPush(CLOCK).from("shop").toApns("d1", "ee".repeat(32)).build();
     Push late =
         Push.accepted(
-            push.id(),
-            push.app(),
-            push.content(),
-            push.delivery(),
-            push.overrides(),
-            CLOCK.instant().minus(push.delivery().ttl()).minusSeconds(1),
-            null)
+                push.id(),
+                push.app(),
+                push.content(),
+                push.delivery(),
+                push.overrides(),
+                CLOCK.instant().minus(push.delivery().ttl()).minusSeconds(1),
+                null)
             .to(push.recipients());
 
     DeliveryOutcome outcome =

@@ -14,8 +14,8 @@ import io.pushplanet.gateway.statistics.StatisticsWriter;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.ledger.Simulated;
-import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.Fate.Action;
 import io.pushplanet.simulators.script.ScriptLine;
 import java.nio.file.Path;
 import java.sql.Timestamp;
@@ -284,9 +284,7 @@ class TimelineIT {
   private static String detail(Channel channel, Overrides overrides) throws Exception {
     String app = app(channel);
     Push push = to(channel, app, token());
-    delivery.deliver(
-        channel,
-        PushBuilder.withOverrides(push, overrides));
+    delivery.deliver(channel, PushBuilder.withOverrides(push, overrides));
     new StatisticsWriter(servers.database())
         .write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
     return servers

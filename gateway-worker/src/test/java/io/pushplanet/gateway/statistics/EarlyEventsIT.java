@@ -179,8 +179,7 @@ class EarlyEventsIT {
   }
 
   private List<DeliveryEvent> story(MessageId message) {
-    Attempt attempt =
-        Attempt.acknowledged(message.time());
+    Attempt attempt = Attempt.acknowledged(message.time());
     return List.of(
         new DeliveryEvent.Accepted(
             SHOP,

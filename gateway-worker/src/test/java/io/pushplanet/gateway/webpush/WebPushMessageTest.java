@@ -13,7 +13,6 @@ import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -88,8 +87,7 @@ class WebPushMessageTest {
     ObjectNode overrides =
         (ObjectNode)
             JsonMapper.shared().readTree("{\"title\":\"Web\",\"data\":{\"url\":\"/o/77\"}}");
-    Push push =
-        PushBuilder.withOverrides(plain, new Overrides(null, null, overrides, null));
+    Push push = PushBuilder.withOverrides(plain, new Overrides(null, null, overrides, null));
 
     JsonNode text = JsonMapper.shared().readTree(WebPushMessage.of(push, clock.instant()).text());
 

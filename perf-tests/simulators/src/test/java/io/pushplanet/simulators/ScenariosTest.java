@@ -131,8 +131,7 @@ class ScenariosTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"expired", "elsewhere", "stranger"})
-  void new_connections_refuse_an_untrusted_certificate(
-      String face) throws Exception {
+  void new_connections_refuse_an_untrusted_certificate(String face) throws Exception {
     // The sender checks with the real time.
     simulators.close();
     simulators = Simulators.start(Options.in(state), Clock.systemUTC());

@@ -2,7 +2,7 @@ package io.pushplanet.quickstart.services;
 
 import java.util.Locale;
 
-/// Where MySQL, Redis and the AMQP broker come from.
+/// The source of MySQL, Redis and the AMQP broker.
 public enum ServicesChoice {
   /// Each server installed if its program is on this machine, else embedded.
   AUTO,

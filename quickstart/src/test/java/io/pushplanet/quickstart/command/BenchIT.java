@@ -44,8 +44,7 @@ class BenchIT {
   }
 
   @Test
-  void a_benchmark_gets_its_options_and_ends_with_a_killed_command()
-      throws Exception {
+  void a_benchmark_gets_its_options_and_ends_with_a_killed_command() throws Exception {
     Process command = bench("fcm", "--state", root + "/elsewhere", "--seconds", "5", "--rate=7");
     BufferedReader output = command.inputReader();
     ProcessHandle benchmark =

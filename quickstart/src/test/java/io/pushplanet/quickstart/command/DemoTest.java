@@ -65,8 +65,7 @@ class DemoTest {
   }
 
   @Test
-  void a_device_without_its_message_is_named_during_the_wait_and_at_the_end()
-      throws Exception {
+  void a_device_without_its_message_is_named_during_the_wait_and_at_the_end() throws Exception {
     broken = Set.of("demo-phone", "demo-huawei");
     try (TerseServer mqtt = new TerseServer()) {
       Set<Sent> undelivered =

@@ -89,8 +89,7 @@ class SettablePropertiesTest {
     "gateway.bulk, maybe, true or false",
     "cm.most-bytes, 5 bags, a size"
   })
-  void an_unreadable_value_is_refused_before_the_start(
-      String property, String value, String told) {
+  void an_unreadable_value_is_refused_before_the_start(String property, String value, String told) {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(
             () -> UpOptions.parse(root, List.of("--set=" + property + "=" + value), Map.of()))

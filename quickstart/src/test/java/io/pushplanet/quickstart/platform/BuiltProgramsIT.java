@@ -57,8 +57,7 @@ class BuiltProgramsIT {
   }
 
   @Test
-  void a_class_cache_is_made_once_per_build_and_replaces_older_ones()
-      throws IOException {
+  void a_class_cache_is_made_once_per_build_and_replaces_older_ones() throws IOException {
     Path former = Files.createDirectory(target.resolve("layout-former")).resolve("classes-1.aot");
     Files.createFile(former);
     var programs = new BuiltPrograms(root);

@@ -41,8 +41,7 @@ class MigrationsIT {
   }
 
   @Test
-  void a_table_is_changed_after_a_long_transaction_and_readable_meanwhile()
-      throws Exception {
+  void a_table_is_changed_after_a_long_transaction_and_readable_meanwhile() throws Exception {
     try (var others = Executors.newVirtualThreadPerTaskExecutor();
         Connection reader = connection();
         Connection backup = connection()) {

@@ -98,8 +98,7 @@ public final class SessionMeter {
     }
   }
 
-  /// @param micros processor time in a second in which nothing is asked: of the process as it is,
-  ///     and of its sessions
+  /// @param micros processor time of an idle second: of the process, and of its sessions
   record Idle(int sessions, double micros) {}
 
   private Memory memory(int sessions) {
@@ -177,7 +176,7 @@ public final class SessionMeter {
     return median;
   }
 
-  /// Of the rounds after those that warm up: the middle one, or the mean of the middle two.
+  /// The middle one of the rounds after the warm-up, or the mean of the middle two.
   static double median(List<Double> rounds) {
     List<Double> warm = rounds.stream().skip(WARM_ROUNDS).sorted().toList();
     return (warm.get((warm.size() - 1) / 2) + warm.get(warm.size() / 2)) / 2;
@@ -202,7 +201,7 @@ public final class SessionMeter {
     }
   }
 
-  /// One message to everybody at a time; the next when all have it.
+  /// One message to all devices at a time; the next when all have it.
   private double each(Sender sender, FleetProcess fleet, int devices, String what) {
     List<Device> all =
         IntStream.range(0, devices).mapToObj(n -> FleetProcess.device(PREFIX, n)).toList();

@@ -18,9 +18,9 @@ import org.HdrHistogram.Histogram;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// From a device's acknowledgement until the API tells of it: what somebody waits for who asks why
-/// a device did not get a message. A few of the arrivals are followed, one after the other by each
-/// looker. Thread-safe.
+/// The time from a device's acknowledgement until the API shows it: how long an operator waits for
+/// the reason of a missing message. Each of several threads follows one arrival at a time, so only
+/// a few arrivals are followed. Thread-safe.
 public final class Timelines implements Arrivals, AutoCloseable {
   private static final int LOOKERS = 4;
   private static final Duration LOOK_EVERY = Duration.ofMillis(20);
@@ -28,7 +28,7 @@ public final class Timelines implements Arrivals, AutoCloseable {
 
   private final Target target;
 
-  /// What comes while all are looking is not followed.
+  /// Arrivals while all threads are busy are not followed.
   private final BlockingQueue<Arrival> next = new ArrayBlockingQueue<>(1);
 
   private final Histogram micros = new ConcurrentHistogram(1, LONGEST.toNanos() / 500, 3);
@@ -49,12 +49,12 @@ public final class Timelines implements Arrivals, AutoCloseable {
     next.offer(new Arrival(device, messageId, nanos));
   }
 
-  /// Microseconds, late by the pause between two looks.
+  /// In microseconds, late by the pause between two requests.
   public Histogram micros() {
     return micros;
   }
 
-  /// Those that the API did not tell of within half a minute.
+  /// Deliveries that the API did not show within half a minute.
   public long untold() {
     return untold.sum();
   }
@@ -91,7 +91,7 @@ public final class Timelines implements Arrivals, AutoCloseable {
           return true;
         }
       } catch (IOException e) {
-        // Asked again on another connection.
+        // The next request uses another connection.
       }
       TimeUnit.NANOSECONDS.sleep(LOOK_EVERY.toNanos());
     }
@@ -106,7 +106,7 @@ public final class Timelines implements Arrivals, AutoCloseable {
     return deliveries.path(0).path("attempts").size() > 0;
   }
 
-  /// Those that are followed just now are left.
+  /// The current ones are abandoned.
   @Override
   public void close() {
     lookers.forEach(Thread::interrupt);

@@ -1,4 +1,4 @@
-/// What benchmarks measure with, and the report of what they found.
+/// The meters of the benchmarks, and the report of their results.
 @NullMarked
 package io.pushplanet.load.measure;
 

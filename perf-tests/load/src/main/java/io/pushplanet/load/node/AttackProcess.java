@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/// Attackers in a process of their own, so that nobody who measures shares a heap with them, which
-/// gets what processors have to spare: they stand for other machines. Ends with this JVM: its
-/// standard input does. Not thread-safe; every call waits for the answer.
+/// Low-priority attackers in a process of their own: they stand for other machines, and must not
+/// share the heap of the meter. They end with this JVM, because their standard input does. Not
+/// thread-safe; every call waits for the answer.
 public final class AttackProcess implements AutoCloseable {
   private final LineProgram program;
 
@@ -20,10 +20,10 @@ public final class AttackProcess implements AutoCloseable {
     this.program = program;
   }
 
-  /// @param spare whether they get only what others leave: on a machine that is busy with other
-  ///     things they stand still. Without effect where there is no `chrt`
-  /// @param pipeline packets that a connection sends before it hears anything
-  /// @param seed the same seed and the same attacks, the same bytes
+  /// @param spare whether they get only the processor time that others leave: on a busy machine
+  ///     they stand still. Without effect where there is no `chrt`
+  /// @param pipeline packets that a connection sends before it reads an answer
+  /// @param seed the same attacks with the same seed send the same bytes
   public static AttackProcess start(boolean spare, int pipeline, long seed, Path log) {
     return new AttackProcess(
         LineProgram.start(
@@ -41,35 +41,36 @@ public final class AttackProcess implements AutoCloseable {
     return program.pid();
   }
 
-  /// Whether the scheduler gives them only what others leave.
+  /// Whether the scheduler gives them only the time that others leave.
   public boolean isSpare() {
     return Spare.isOnly(program.pid());
   }
 
-  /// Mutated packets; returns when the plan is carried out.
+  /// Sends mutated packets; returns when the plan is done.
   public AttackCounts mutate(Door door, InetSocketAddress listener, AttackPlan plan) {
     return AttackCounts.parse(
         program.ask("mutate " + door.text() + " " + text(listener) + " " + plan.text()));
   }
 
-  /// So many connections, one after the other, each of which declares 268 MB and goes on sending,
+  /// Opens this number of connections, one after the other, each of which declares 268 MB and sends
   /// up to a megabyte.
   ///
-  /// @return how many the node closed before it had taken that
+  /// @return how many the node closed before it had read that
   public int declare(Door door, InetSocketAddress listener, int connections) {
     return Integer.parseInt(
         program.ask("declare " + door.text() + " " + text(listener) + " " + connections));
   }
 
-  /// Opens so many sockets, half at each listener of the same node, that never finish their first
-  /// packet, and opens again what the node closes. Returns when all were opened, or after 30 s.
+  /// Opens this number of sockets, half at each listener of the same node, that never finish their
+  /// first packet, and replaces those that the node closes. Returns when all were opened, or after
+  /// 30 s.
   ///
   /// @return how many were opened so far
   public long hold(int sockets, InetSocketAddress mqtt, InetSocketAddress tls) {
     return Long.parseLong(program.ask("hold " + sockets + " " + text(mqtt) + " " + tls.getPort()));
   }
 
-  /// Closes the sockets that are held.
+  /// Closes the open sockets.
   ///
   /// @return how many were opened in all
   public long letGo() {

@@ -25,12 +25,12 @@ import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Our own node, as the build left it, on services that a benchmark has started.
+/// Our own node, as the build left it, with services that a benchmark has started.
 public final class ConnectionManager implements Server {
   /// Only for nodes on the loopback address that end with the benchmark.
   static final String MASTER_KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-  /// Of its user `gateway`.
+  /// The password of its user `gateway`.
   public static final String GATEWAY_PASSWORD = "only-for-benchmarks";
 
   private static final Duration READY_WITHIN = Duration.ofMinutes(5);
@@ -53,7 +53,7 @@ public final class ConnectionManager implements Server {
 
   /// Starts a node and waits until it is ready.
   ///
-  /// @param settings further ones, such as `cm.admission.most-sessions`
+  /// @param settings further settings, such as `cm.admission.most-sessions`
   public static ConnectionManager start(
       Path root,
       LocalServices services,
@@ -88,7 +88,7 @@ public final class ConnectionManager implements Server {
             "--cm.gateway-password=" + GATEWAY_PASSWORD));
     settings.forEach((name, value) -> command.add("--" + name + "=" + value));
     ChildProcess process =
-        // Or a fleet that is to have only what a node leaves would have as much as the node.
+        // Otherwise a low-priority fleet would get as much processor time as the node.
         ChildProcess.startInOurSession(
             new Command(nodeId, command, Map.of(), directory, directory.resolve(nodeId + ".log")));
     ConnectionManager node = new ConnectionManager(process, mqtt, tls, gateway, management);
@@ -101,7 +101,7 @@ public final class ConnectionManager implements Server {
     }
   }
 
-  /// The key that the fleet's credentials are signed with.
+  /// The key that signs the fleet's credentials.
   public static MasterKey masterKey() {
     return MasterKey.parse(MASTER_KEY);
   }
@@ -121,7 +121,7 @@ public final class ConnectionManager implements Server {
     return URI.create("http://127.0.0.1:" + managementPort + path);
   }
 
-  /// What `GET /node` tells.
+  /// The answer to `GET /node`.
   public JsonNode page() {
     return JsonMapper.shared().readTree(read("/node"));
   }
@@ -148,7 +148,7 @@ public final class ConnectionManager implements Server {
     }
   }
 
-  /// The process, to be frozen or killed.
+  /// The process, for freezing and killing it.
   public ChildProcess process() {
     return process;
   }
@@ -168,7 +168,7 @@ public final class ConnectionManager implements Server {
     return new InetSocketAddress("127.0.0.1", mqttPort);
   }
 
-  /// Where devices connect over TLS, if the node was given a certificate.
+  /// The address for devices with TLS, if the node has a certificate.
   public InetSocketAddress tls() {
     return new InetSocketAddress("127.0.0.1", tlsPort);
   }
@@ -194,7 +194,7 @@ public final class ConnectionManager implements Server {
     return Optional.of(gateway());
   }
 
-  /// A gateway that is logged in.
+  /// A logged-in gateway.
   public Gateway gateway() {
     return new Gateway("tcp://127.0.0.1:" + gatewayPort, GATEWAY_PASSWORD);
   }

@@ -15,12 +15,12 @@ import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/// Several nodes on this machine, each with a fleet of its own, every one of them in a process of
-/// its own: for more sessions than a process has descriptors for. A node's heap is small, and only
-/// its first compiler works, because there are many of them: what an operation costs is measured
-/// elsewhere. Not thread-safe.
+/// Several nodes on this machine, each with a fleet of its own, all of them in processes of their
+/// own: for more sessions than a process has descriptors. A node has a small heap and only the
+/// first compiler, because there are many nodes: the cost of operations is measured elsewhere. Not
+/// thread-safe.
 public final class Edge implements AutoCloseable {
-  /// Sessions of one node, where a process may have 20,000 descriptors.
+  /// Sessions per node, with 20,000 descriptors per process.
   public static final int SESSIONS_PER_NODE = 18_750;
 
   private static final List<String> SMALL =
@@ -42,7 +42,7 @@ public final class Edge implements AutoCloseable {
     this.members = List.copyOf(members);
   }
 
-  /// Starts so many nodes; their fleets have no devices yet.
+  /// Starts this number of nodes; their fleets have no devices yet.
   public static Edge start(Path root, LocalServices services, Path directory, int nodes) {
     List<Member> started = new ArrayList<>();
     try {
@@ -73,7 +73,7 @@ public final class Edge implements AutoCloseable {
     return members;
   }
 
-  /// Connects devices until every member has so many.
+  /// Connects devices until every node has this number.
   ///
   /// @return how many there are in all
   public int connect(int perNode, int qos) {
@@ -82,12 +82,12 @@ public final class Edge implements AutoCloseable {
         .sum();
   }
 
-  /// Asks every member the same, some at a time. Returns when the last has answered.
+  /// Asks all nodes the same, some at a time. Returns when the last has answered.
   public <T> List<T> all(Function<Member, T> question) {
     return each(members, FLEETS_AT_ONCE, question);
   }
 
-  /// How all fleets together are doing.
+  /// The state of all fleets together.
   public FleetCounts counts() {
     return all(member -> member.fleet().counts()).stream()
         .reduce(new FleetCounts(0, 0, 0, 0, 0, 0, 0), FleetCounts::plus);

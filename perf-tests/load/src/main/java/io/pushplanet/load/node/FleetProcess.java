@@ -10,8 +10,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/// A fleet in a process of its own, because a process may have only so many open files. Ends with
-/// this JVM: its standard input does. Not thread-safe; every call waits for the answer.
+/// A fleet in a process of its own, because the number of a process's open files is limited. It
+/// ends with this JVM, because its standard input does. Not thread-safe; every call waits for the
+/// answer.
 public final class FleetProcess implements AutoCloseable {
   private final LineProgram program;
 
@@ -31,7 +32,7 @@ public final class FleetProcess implements AutoCloseable {
     return start(server, prefix, atOnce, Duration.ZERO, log);
   }
 
-  /// One that reads what came only so often ([FleetSettings#looksEvery]).
+  /// A fleet that reads only at intervals ([FleetSettings#looksEvery]).
   public static FleetProcess startLooking(Duration every, Server server, String prefix, Path log) {
     return start(server, prefix, FleetSettings.DEFAULT.mostConnecting(), every, log);
   }
@@ -51,9 +52,8 @@ public final class FleetProcess implements AutoCloseable {
         Long.toString(looksEvery.toNanos() / 1_000));
   }
 
-  /// One that gets only what others leave of the processors, as if its devices were elsewhere;
-  /// without effect where there is no `chrt`. On a machine that is busy with other things it stands
-  /// still.
+  /// A fleet that gets only the processor time that others leave, as if its devices were elsewhere;
+  /// without effect where there is no `chrt`. On a busy machine it stands still.
   ///
   /// @param atOnce connects of which the server has not heard the last, at most
   public static FleetProcess startSpare(Server server, String prefix, int atOnce, Path log) {
@@ -64,7 +64,7 @@ public final class FleetProcess implements AutoCloseable {
     return startSpare(server, prefix, FleetSettings.DEFAULT.mostConnecting(), log);
   }
 
-  /// A fleet that comes over TLS, can only connect and leave, and trusts this certificate alone.
+  /// A fleet over TLS that can only connect and leave, and trusts only this certificate.
   public static FleetProcess startTls(
       InetSocketAddress server, String prefix, Path certificate, Path log) {
     return start(
@@ -99,54 +99,54 @@ public final class FleetProcess implements AutoCloseable {
     return program.pid();
   }
 
-  /// Whether the scheduler gives it only what others leave.
+  /// Whether the scheduler gives it only the time that others leave.
   public boolean isSpare() {
     return Spare.isOnly(program.pid());
   }
 
-  /// Connects further devices until there are so many in all, subscribed at this QoS. Returns once
+  /// Connects more devices until there are this many in all, subscribed at this QoS. Returns once
   /// they are subscribed.
   ///
-  /// @return how many are
+  /// @return how many are subscribed
   public int connect(int devices, int qos) {
     return Integer.parseInt(program.ask("connect " + devices + " " + qos));
   }
 
-  /// Cuts all connections at once, without a word. Returns once all are subscribed again, or five
-  /// minutes have passed.
+  /// Cuts all connections at once, without a DISCONNECT. Returns once all are subscribed again, or
+  /// five minutes have passed.
   ///
-  /// @return how many are
+  /// @return how many are subscribed
   public int storm() {
     return Integer.parseInt(program.ask("storm"));
   }
 
-  /// All devices say goodbye and are forgotten.
+  /// Disconnects and removes all devices.
   public void leave() {
     program.ask("leave");
   }
 
-  /// Every device subscribes again, at this QoS; returns when every answer came.
+  /// Every device subscribes again, at this QoS; returns when all answers have come.
   ///
   /// @return how many came
   public long subscribe(int qos) {
     return Long.parseLong(program.ask("subscribe " + qos));
   }
 
-  /// Every device pings once; returns when every answer came.
+  /// Every device pings once; returns when all answers have come.
   ///
   /// @return how many came
   public long ping() {
     return Long.parseLong(program.ask("ping"));
   }
 
-  /// Waits until the fleet has got so many messages since its last [#leave].
+  /// Waits until the fleet has got this number of messages since its last [#leave].
   ///
   /// @return how many it got, fewer when they do not come
   public long awaitReceived(long messages) {
     return Long.parseLong(program.ask("received " + messages));
   }
 
-  /// How it is doing, since the last [#leave].
+  /// Its state since the last [#leave].
   public FleetCounts counts() {
     return FleetCounts.parse(program.ask("counts"));
   }

@@ -14,14 +14,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /// A node's table filled with sessions on fake sockets, in a process of its own: the program
-/// `FullTable` of connection-manager's tests, which is all of the node but the JDK's socket
+/// `FullTable` of connection-manager's tests. It is the whole node except for the JDK's socket
 /// objects, the directory and the inbox.
 ///
-/// @param sessions that are authenticated and subscribed
-/// @param heapBytes of it in use after three collections
-/// @param residentBytes of the process then
-/// @param peakResidentBytes the most there ever were
-/// @param sweepMicros what looking at every session once took
+/// @param sessions authenticated and subscribed sessions
+/// @param heapBytes in use after three collections
+/// @param residentBytes of the process at that time
+/// @param peakResidentBytes the peak
+/// @param sweepMicros the time of one sweep over all sessions
 public record FullTable(
     long sessions, long heapBytes, long residentBytes, long peakResidentBytes, long sweepMicros) {
   private static final Duration FILLED_WITHIN = Duration.ofMinutes(15);
@@ -56,7 +56,7 @@ public record FullTable(
             figures.getOrDefault("sweep_micros", 0L)));
   }
 
-  /// Reads `name=number` pairs, parted by blanks.
+  /// Reads `name=number` pairs, separated by blanks.
   static Map<String, Long> figures(String line) {
     Map<String, Long> figures = new TreeMap<>();
     for (String pair : line.trim().split(" ")) {

@@ -22,12 +22,12 @@ import org.eclipse.paho.mqttv5.client.persist.MemoryPersistence;
 import org.eclipse.paho.mqttv5.common.MqttException;
 import org.eclipse.paho.mqttv5.common.MqttSubscription;
 
-/// A gateway on a node's trusted listener, as the worker is one: frames of 500 targets, outcomes
-/// counted.
+/// A gateway on a node's trusted listener, like the worker: it sends frames of 500 targets and
+/// counts outcomes.
 public final class Gateway implements Sender {
   private static final int TARGETS_PER_FRAME = 500;
 
-  // The worker's lanes join so many recipients to one AMQP message.
+  // The number of recipients that the worker's lanes join in one AMQP message.
   private static final int DEVICES_PER_BROADCAST = 4_000;
 
   private static final Duration PATIENCE = Duration.ofSeconds(25);
@@ -83,7 +83,7 @@ public final class Gateway implements Sender {
     }
   }
 
-  /// Waits until so many targets have an outcome, for [#PATIENCE] at most.
+  /// Waits until this number of targets has an outcome, for [#PATIENCE] at most.
   public void awaitOutcomes(long targets) {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (delivered() + otherwise() < targets && System.nanoTime() - deadline < 0) {
@@ -91,7 +91,7 @@ public final class Gateway implements Sender {
     }
   }
 
-  /// One message to all of them, as the worker sends what very many devices of a node are to get.
+  /// One message to all of them, in the worker's form for very many devices of a node.
   public void broadcast(List<Device> devices) {
     Instant now = clock.instant();
     var id = ids.next();
@@ -141,7 +141,7 @@ public final class Gateway implements Sender {
       client.disconnectForcibly(1, 1);
       client.close();
     } catch (MqttException e) {
-      // The node went first.
+      // The node ended first.
     }
   }
 }

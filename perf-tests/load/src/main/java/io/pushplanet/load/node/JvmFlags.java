@@ -3,7 +3,7 @@ package io.pushplanet.load.node;
 import java.nio.file.Path;
 import java.util.List;
 
-/// How JVMs under measurement are started: all alike.
+/// The flags of all JVMs under measurement, the same for each.
 final class JvmFlags {
   static final List<String> COMMON =
       List.of(

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/// A program of ours in a process of its own, asked line by line. Ends with this JVM: its standard
-/// input does. Not thread-safe; every question waits for the answer.
+/// One of our programs in a process of its own, with a line per question and answer. It ends with
+/// this JVM, because its standard input does. Not thread-safe; every question waits for the answer.
 final class LineProgram implements AutoCloseable {
   private final String name;
   private final Process process;
@@ -26,9 +26,9 @@ final class LineProgram implements AutoCloseable {
     this.commands = process.outputWriter(StandardCharsets.UTF_8);
   }
 
-  /// @param name for messages to people
-  /// @param by the command that starts it instead of us, such as `nice`; may be empty
-  /// @param log where its standard error goes
+  /// @param name for messages
+  /// @param by a command that starts it, such as `nice`; may be empty
+  /// @param log the file of its standard error
   static LineProgram start(
       String name,
       List<String> by,
@@ -61,7 +61,7 @@ final class LineProgram implements AutoCloseable {
     return process.pid();
   }
 
-  /// @throws IllegalStateException when it says that it failed, or has ended
+  /// @throws IllegalStateException when it reports a failure, or has ended
   String ask(String command) {
     try {
       commands.write(command + "\n");

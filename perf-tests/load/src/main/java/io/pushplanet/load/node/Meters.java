@@ -9,8 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// What a program's Prometheus page says at one moment: a value for each series, as the page writes
-/// its name and tags.
+/// A program's Prometheus page at one moment: a value for each series, by its name and tags as
+/// written there.
 public record Meters(Map<String, Double> series) {
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(20);
 
@@ -20,7 +20,7 @@ public record Meters(Map<String, Double> series) {
 
   /// Reads the page of the program with this management port.
   ///
-  /// @param names of the series; none = all
+  /// @param names of the series; none: all
   public static Meters of(int managementPort, String... names) {
     URI server = URI.create("http://127.0.0.1:" + managementPort);
     try (HttpConnection connection = new HttpConnection(server, ANSWER_WITHIN)) {
@@ -35,7 +35,7 @@ public record Meters(Map<String, Double> series) {
 
   private static String path(String... names) {
     String page = "/actuator/prometheus";
-    // The filter knows a counter by its name without the ending.
+    // The filter takes a counter's name without its ending.
     return names.length == 0
         ? page
         : page + "?includedNames=" + String.join(",", names).replace("_total", "");
@@ -60,8 +60,8 @@ public record Meters(Map<String, Double> series) {
         .sum();
   }
 
-  /// The upper end, in seconds, of the histogram's bucket in which this share of what was counted
-  /// since then lies.
+  /// The upper end, in seconds, of the histogram's bucket that contains this quantile of the values
+  /// since then.
   public double quantileSince(Meters then, double share, String name, String... tags) {
     Map<Double, Double> counts = new TreeMap<>();
     series.forEach((key, value) -> {

@@ -1,6 +1,6 @@
 package io.pushplanet.load.node;
 
-/// A message as devices get it, of about 180 bytes.
+/// A message in the devices' form, of about 180 bytes.
 final class Payload {
   private Payload() {}
 

@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/// A comparable product, with the settings it comes with, but for the limits that would end the
-/// comparison. Every peer lets everybody in, so it is spared the check of credentials.
+/// A comparable product with its default settings, except for limits that would end the comparison.
+/// Every peer accepts all clients, and so saves the check of credentials.
 public final class Peer implements Server {
   private static final Duration READY_WITHIN = Duration.ofSeconds(120);
   private static final Duration STOPS_WITHIN = Duration.ofSeconds(20);
@@ -37,7 +37,7 @@ public final class Peer implements Server {
     this.jvm = jvm;
   }
 
-  /// Mosquitto as this machine has it; empty where it is not installed.
+  /// Mosquitto as installed on this machine; empty without it.
   public static Optional<Peer> mosquitto(Path directory) {
     Optional<Path> program =
         Stream.of("/usr/sbin/mosquitto", "/usr/bin/mosquitto", "/usr/local/sbin/mosquitto")
@@ -66,8 +66,8 @@ public final class Peer implements Server {
   }
 
   /// A broker from Maven Central, started from the standalone project `perf-tests/peer-NAME`; empty
-  /// where its artifacts cannot be had. It is no module of our build, so nothing of it comes near a
-  /// product's class path.
+  /// where its artifacts are not available. It is not a module of our build, so its artifacts are
+  /// on no class path of a product.
   ///
   /// @param main its source file, run as such
   public static Optional<Peer> java(

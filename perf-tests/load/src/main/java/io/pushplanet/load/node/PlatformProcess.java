@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// One of several processes of a program of a platform, always on the same ports: to be killed,
+/// One of several processes of a platform's program, always on the same ports: it can be killed,
 /// frozen and started again. For one thread at a time.
 public class PlatformProcess implements AutoCloseable {
   private static final Duration STOPS_WITHIN = Duration.ofSeconds(20);
@@ -31,7 +31,7 @@ public class PlatformProcess implements AutoCloseable {
     settings.put("server.port", Integer.toString(managementPort));
     settings.put("management.server.port", Integer.toString(managementPort));
     // The variable JDK_JAVA_OPTIONS: a process that lives for seconds is killed before its second
-    // compiler has saved anything.
+    // compiler has saved any time.
     settings.put("jdk.java.options", "-XX:TieredStopAtLevel=1 -XX:CICompilerCount=1");
     settings.putAll(further);
   }
@@ -40,17 +40,17 @@ public class PlatformProcess implements AutoCloseable {
     return managementPort;
   }
 
-  /// Returns when it is ready.
+  /// Starts the process. Returns when it is ready.
   public void start() {
     process = platform.startAnother(program, name, settings);
   }
 
-  /// SIGKILL. Returns when it is gone.
+  /// SIGKILL. Returns when the process is gone.
   public void kill9() {
     running().kill9();
   }
 
-  /// SIGSTOP: its sockets stay, and nobody reads them.
+  /// SIGSTOP: its sockets stay open, but it does not read from them.
   public void freeze() {
     running().freeze();
   }

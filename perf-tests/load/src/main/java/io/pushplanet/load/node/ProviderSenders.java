@@ -48,9 +48,9 @@ public final class ProviderSenders implements AutoCloseable {
     return start(root, directory, directory.resolve("authority"), ROUND_TRIP);
   }
 
-  /// The same, with the certificates of an authority that is kept elsewhere.
+  /// The same, with the certificates of an existing authority.
   ///
-  /// @param roundTrip to where it is far
+  /// @param roundTrip to the far server
   public static ProviderSenders start(
       Path root, Path directory, Path authority, Duration roundTrip) {
     Path classes = root.resolve("gateway-worker/target/test-classes");
@@ -82,27 +82,27 @@ public final class ProviderSenders implements AutoCloseable {
         directory, authority, java, server, FullTable.figures(server.lastLogLines(1)));
   }
 
-  /// Where the server is that is near and answers everything well.
+  /// The address of the near server, which answers everything well.
   public int serverPort() {
     return Integer.parseInt(port("port"));
   }
 
-  /// The same server, a long way off.
+  /// The address of the same server with a long round trip.
   public int farPort() {
     return Integer.parseInt(port("far"));
   }
 
-  /// What a client's notifications cost it at full speed, by connections and requests under way.
+  /// The cost of a client's notifications at full speed, by connections and requests in flight.
   public Map<String, Long> speed(String client, Duration each) {
     return figures("speed", client, port("port"), Long.toString(each.toSeconds()));
   }
 
-  /// How many a client sends over a long way.
+  /// A client's rate with a long round trip.
   public Map<String, Long> distance(String client, Duration each) {
     return figures("distance", client, port("far"), port("small"), Long.toString(each.toSeconds()));
   }
 
-  /// What becomes of a client's notifications when the server misbehaves.
+  /// The outcome of a client's notifications when the server misbehaves.
   public Map<String, Long> faults(String client) {
     return figures("faults", client);
   }

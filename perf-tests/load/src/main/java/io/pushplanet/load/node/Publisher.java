@@ -8,7 +8,7 @@ import org.eclipse.paho.client.mqttv3.MqttClient;
 import org.eclipse.paho.client.mqttv3.MqttException;
 import org.eclipse.paho.client.mqttv3.persist.MemoryPersistence;
 
-/// Tells every subscriber of a topic at once: how a general MQTT server is used for pushes.
+/// Publishes to all subscribers of a topic at once: the way to push with a general MQTT server.
 final class Publisher implements Sender {
   private static final String TOPIC = "push/messages";
 
@@ -39,7 +39,7 @@ final class Publisher implements Sender {
       client.disconnectForcibly(1, 1);
       client.close();
     } catch (MqttException e) {
-      // The server went first.
+      // The server ended first.
     }
   }
 }

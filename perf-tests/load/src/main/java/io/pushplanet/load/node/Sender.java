@@ -5,7 +5,7 @@ import java.util.List;
 
 /// Sends one message to many devices.
 public interface Sender extends AutoCloseable {
-  /// Returns when the server has taken it; the devices get it soon.
+  /// Returns when the server has accepted it; the devices get it soon after.
   void send(List<Device> devices);
 
   @Override

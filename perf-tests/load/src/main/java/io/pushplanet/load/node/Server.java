@@ -5,19 +5,19 @@ import java.util.Optional;
 
 /// An MQTT server in a process of its own, under measurement.
 public interface Server extends AutoCloseable {
-  /// As results call it.
+  /// Its name in the results.
   String name();
 
   long pid();
 
-  /// Where devices connect.
+  /// The address for devices.
   InetSocketAddress mqtt();
 
-  /// Brings one message to all of its devices, the way this server does that best.
+  /// Sends one message to all of its devices, in the best way for this server.
   Sender fanOut();
 
-  /// Brings messages to single devices, for which it looks each of them up; empty where a server
-  /// knows topics only.
+  /// Sends messages to single devices, which it looks up one by one; empty for a server that knows
+  /// only topics.
   default Optional<Sender> singles() {
     return Optional.empty();
   }

@@ -13,13 +13,13 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 
-/// A self-signed certificate for 127.0.0.1 that is good for two days, and its key, in PEM files:
-/// for a listener under measurement.
+/// A self-signed certificate for 127.0.0.1, valid for two days, and its key, in PEM files: for a
+/// listener under measurement.
 public record ServerCertificate(Path certificate, Path privateKey) {
   private static final String PASSWORD = "changeit";
   private static final Duration MADE_WITHIN = Duration.ofSeconds(60);
 
-  /// Makes one with the JDK's keytool.
+  /// Makes a certificate with the JDK's keytool.
   public static ServerCertificate make(Path directory) {
     Path store = directory.resolve("server.p12");
     ChildProcess keytool =

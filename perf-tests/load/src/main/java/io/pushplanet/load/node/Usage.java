@@ -8,14 +8,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/// What the kernel says of one process: memory and processor time. Processor time is the
+/// The kernel's figures of one process: memory and processor time. Processor time is the
 /// scheduler's own, in nanoseconds per thread (https://docs.kernel.org/scheduler/sched-stats.html),
-/// because a tick of 10 ms is a lot to an idle server.
+/// because a tick of 10 ms is a lot for an idle server.
 ///
-/// The compiler threads of a JVM are left out: what they do is done once in the life of a process,
-/// and not for an operation; in runs of a minute they would be half of everything.
+/// The compiler threads of a JVM are left out: their work is done once in the life of a process,
+/// and not per operation; in runs of a minute it would be half of the total.
 ///
-/// @param threads nanoseconds each living thread has run, by its id
+/// @param threads nanoseconds of each living thread, by its id
 public record Usage(long residentBytes, Map<Long, Long> threads) {
   private static final long KILOBYTE = 1024;
 
@@ -35,7 +35,7 @@ public record Usage(long residentBytes, Map<Long, Long> threads) {
     }
   }
 
-  /// Nanoseconds that the process ran since then. A thread that ended meanwhile does not count.
+  /// The process's nanoseconds since then. A thread that ended meanwhile does not count.
   public long nanosSince(Usage then) {
     return threads.entrySet().stream()
         .mapToLong(thread -> thread.getValue() - then.threads.getOrDefault(thread.getKey(), 0L))
@@ -47,7 +47,7 @@ public record Usage(long residentBytes, Map<Long, Long> threads) {
     try {
       return Files.readString(task.resolve("comm")).contains("CompilerThre");
     } catch (IOException e) {
-      // It ended between the listing and the look.
+      // It ended between the listing and the read.
       return true;
     }
   }
@@ -56,12 +56,12 @@ public record Usage(long residentBytes, Map<Long, Long> threads) {
     try {
       return Long.parseLong(Files.readString(task.resolve("schedstat")).split(" ")[0]);
     } catch (IOException e) {
-      // It ended between the listing and the look.
+      // It ended between the listing and the read.
       return 0;
     }
   }
 
-  /// The most memory that the process ever had.
+  /// The peak memory of the process.
   public static long peakResidentBytes(long pid) {
     try {
       return memory(pid, "VmHWM:");

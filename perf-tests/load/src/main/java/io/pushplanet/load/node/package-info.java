@@ -1,5 +1,4 @@
-/// Servers that a benchmark starts for itself, what they cost, and fleets of devices in processes
-/// of their own.
+/// Servers that a benchmark starts, their cost, and fleets of devices in processes of their own.
 @NullMarked
 package io.pushplanet.load.node;
 

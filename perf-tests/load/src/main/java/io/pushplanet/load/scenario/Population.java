@@ -24,8 +24,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// Registered devices of a run, each with one channel. Their names begin with the run's, so that
-/// runs do not see each other's messages.
+/// Registered devices of a run, each with one channel. Their names begin with the run's name, so
+/// that runs do not see each other's messages.
 ///
 /// @param mqtt half of them speak MQTT 3.1.1, half 5.0
 /// @param vendors those of the other channels
@@ -35,7 +35,7 @@ public record Population(List<Device> mqtt, Map<Channel, List<DeviceId>> vendors
   private static final int MOST_ATTEMPTS = 8;
   private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
-  /// The shortest that Google's and Huawei's tokens are in the field is well over 100 characters.
+  /// The minimum for Google's and Huawei's tokens; real ones have well over 100 characters.
   private static final int TOKEN_LENGTH = 140;
 
   public Population {
@@ -43,7 +43,7 @@ public record Population(List<Device> mqtt, Map<Channel, List<DeviceId>> vendors
     vendors = Map.copyOf(vendors);
   }
 
-  /// Registers devices with the REST API, browsers with the simulated push service before.
+  /// Registers devices with the REST API, and before that browsers with the simulated push service.
   ///
   /// @param counts how many of each channel
   /// @throws IllegalStateException when one of them is refused
@@ -90,12 +90,12 @@ public record Population(List<Device> mqtt, Map<Channel, List<DeviceId>> vendors
     return "\"" + channel.word() + "\":" + address;
   }
 
-  /// Those of a vendor's channel.
+  /// The devices of a vendor's channel.
   public List<DeviceId> of(Channel vendor) {
     return vendors.getOrDefault(vendor, List.of());
   }
 
-  /// All devices, the channels mixed evenly.
+  /// All devices, with evenly mixed channels.
   public List<DeviceId> shuffled() {
     List<List<DeviceId>> kinds = new ArrayList<>();
     kinds.add(mqtt.stream().map(Device::id).toList());
@@ -175,7 +175,7 @@ public record Population(List<Device> mqtt, Map<Channel, List<DeviceId>> vendors
             target.apiKey().reveal(),
             body.getBytes(StandardCharsets.UTF_8));
     HttpAnswer answer = connection.exchange(request);
-    // A registration may be repeated safely, and a 503 asks for it.
+    // A registration can be repeated safely, as a 503 asks.
     for (int attempt = 1; answer.status() == 503 && attempt < MOST_ATTEMPTS; attempt++) {
       LockSupport.parkNanos(
           attempt * PAUSE_NANOS + ThreadLocalRandom.current().nextLong(PAUSE_NANOS));

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// A running platform: what `.pushplanet/quickstart.json` says that load needs.
+/// A running platform: the entries of `.pushplanet/quickstart.json` that load needs.
 ///
 /// @param pids process ids by program (`dispatcher_api`); 0 for one that runs elsewhere
 public record Target(

@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /// Many clients that send unicast messages, device after device, each with one connection and one
-/// request at a time. A request that is not accepted is told and not repeated; its client pauses a
-/// little, then sends another message.
+/// request at a time. A refused request is reported and not repeated; its client pauses a little,
+/// then sends another message.
 ///
 /// One instance is one run of traffic. Thread-safe.
 public final class Traffic {
@@ -36,7 +36,7 @@ public final class Traffic {
   private final AtomicLong sent = new AtomicLong();
   private final ConcurrentHashMap<String, LongAdder> refusals = new ConcurrentHashMap<>();
 
-  /// Hears of every request.
+  /// Receives the outcome of every request.
   @FunctionalInterface
   public interface Observer {
     void answered(SendOutcome outcome, long sentNanos, long answeredNanos);
@@ -47,10 +47,10 @@ public final class Traffic {
   public interface Gate {
     /// May wait, but not for ever.
     ///
-    /// @return whether to go on; false ends the client
+    /// @return whether to continue; false ends the client
     boolean next() throws InterruptedException;
 
-    /// As many a second, evenly, until the end.
+    /// This rate, evenly, until the end.
     static Gate paced(double perSecond, long endNanos) {
       AtomicLong slot = new AtomicLong();
       long start = System.nanoTime();
@@ -64,13 +64,13 @@ public final class Traffic {
       };
     }
 
-    /// As fast as it goes, until the end.
+    /// As fast as possible, until the end.
     static Gate until(long endNanos) {
       return () -> System.nanoTime() - endNanos < 0;
     }
   }
 
-  /// @param run begins every message's reference
+  /// @param run the prefix of every message's reference
   /// @param delivery the JSON of `delivery`
   public Traffic(
       Target target,
@@ -87,7 +87,7 @@ public final class Traffic {
     this.observer = observer;
   }
 
-  /// The next messages are for these devices alone.
+  /// The next messages go only to these devices.
   public void aim(List<DeviceId> some) {
     devices = List.copyOf(some);
   }
@@ -101,8 +101,8 @@ public final class Traffic {
     }
   }
 
-  /// Runs `clients` on a thread of its own, as many messages a second, evenly, until it is closed
-  /// or the time is over.
+  /// Runs `clients` on a thread of its own, evenly at this rate, until it is closed or the time is
+  /// over.
   public Running runBeside(int clients, double perSecond, Duration atMost) {
     AtomicBoolean over = new AtomicBoolean();
     Gate paced = Gate.paced(perSecond, System.nanoTime() + atMost.toNanos());
@@ -111,7 +111,7 @@ public final class Traffic {
     return new Running(over, senders);
   }
 
-  /// Traffic that goes on beside what else happens.
+  /// Background traffic.
   public static final class Running implements AutoCloseable {
     private final AtomicBoolean over;
     private final Thread senders;
@@ -121,7 +121,7 @@ public final class Traffic {
       this.senders = senders;
     }
 
-    /// Returns once the last request is answered.
+    /// Stops the traffic. Returns once the last request is answered.
     @Override
     public void close() {
       over.set(true);
@@ -136,7 +136,7 @@ public final class Traffic {
     }
   }
 
-  /// What was not accepted, by answer, and how often.
+  /// The refusals by their answers, and how often.
   public Map<String, Long> refusals() {
     var counts = new TreeMap<String, Long>();
     refusals.forEach((why, count) -> counts.put(why, count.sum()));
