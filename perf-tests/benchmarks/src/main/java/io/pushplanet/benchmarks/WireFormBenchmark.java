@@ -88,10 +88,7 @@ public class WireFormBenchmark {
         push.recipients().getFirst().device(),
         DeliveryState.DELIVERED,
         Attempt.delivered(
-            Channel.FCM,
-            push.acceptedAt(),
-            200,
-            "projects/shop/messages/0:1700000000000001%1"));
+            Channel.FCM, push.acceptedAt(), 200, "projects/shop/messages/0:1700000000000001%1"));
   }
 
   private static Push push(MessageIds ids, Instant now, int number) {
@@ -103,15 +100,16 @@ public class WireFormBenchmark {
             Overrides.NONE,
             now,
             null)
-        .to(List.of(
-            new Recipient(
-                new DeviceId("device-" + number),
-                true,
-                null,
-                new FcmToken("x".repeat(140) + number, "token", now),
-                null,
-                null,
-                null)));
+        .to(
+            List.of(
+                new Recipient(
+                    new DeviceId("device-" + number),
+                    true,
+                    null,
+                    new FcmToken("x".repeat(140) + number, "token", now),
+                    null,
+                    null,
+                    null)));
   }
 
   @Benchmark

@@ -69,10 +69,7 @@ final class ConnectionsBench {
     }
     List<Report.Row> rows = new ArrayList<>(SessionCosts.rows(costs, OURS));
     rows.add(
-        Report.Row.of(
-            "CPU per bare write of 100 bytes to a socket, this JVM alone",
-            "us",
-            floor));
+        Report.Row.of("CPU per bare write of 100 bytes to a socket, this JVM alone", "us", floor));
     rows.add(
         Report.Row.of(
             "CPU per bare connect: accepted, read and answered twice, one selector",
@@ -116,11 +113,15 @@ final class ConnectionsBench {
           new SessionMeter(node, directory, run.out()).fill(fleet, sessions);
       double bytes = SessionMeter.Memory.slope(memory, SessionMeter.Memory::heapBytes);
       return List.of(
-          Report.Row.of(String.format(
+          Report.Row.of(
+              String.format(
                   Locale.ROOT,
                   "memory per TLS 1.3 session (slope %d to %d)",
                   sessions.getFirst(),
-                  sessions.getLast()), "bytes", Math.round(bytes), MOST_TLS_BYTES));
+                  sessions.getLast()),
+              "bytes",
+              Math.round(bytes),
+              MOST_TLS_BYTES));
     }
   }
 

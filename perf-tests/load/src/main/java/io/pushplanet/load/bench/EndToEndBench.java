@@ -81,7 +81,11 @@ final class EndToEndBench {
       String at = " (" + load + ")";
       return List.of(
           Report.Row.of("PUBACK to the API's timeline p50" + at, "ms", Part.ms(micros, 50)),
-          Report.Row.of("PUBACK to the API's timeline p99" + at, "ms", Part.ms(micros, 99), TOLD_WITHIN.toMillis()),
+          Report.Row.of(
+              "PUBACK to the API's timeline p99" + at,
+              "ms",
+              Part.ms(micros, 99),
+              TOLD_WITHIN.toMillis()),
           Report.Row.of("PUBACK to the API's timeline, longest" + at, "ms", Part.ms(micros, 100)),
           Report.Row.of("timelines looked at" + at, "", micros.getTotalCount()),
           Report.Row.of("not told within 30 s" + at, "", timelines.untold()));

@@ -211,7 +211,11 @@ final class FaultsBench {
       long most = (long) providers.size() * each * kind.takenEach();
       Repeats twice = leg(kind.name(), () -> misbehave(kind, each), most);
       rows.add(
-          Report.Row.of("taken twice: " + kind.name() + ", " + each + " times at each provider", "messages", twice.times(), most));
+          Report.Row.of(
+              "taken twice: " + kind.name() + ", " + each + " times at each provider",
+              "messages",
+              twice.times(),
+              most));
     }
     for (int done = 0; done < mostKills && goesOn(); done += KILLS_PER_LEG) {
       int now = Math.min(KILLS_PER_LEG, mostKills - done);
@@ -229,7 +233,8 @@ final class FaultsBench {
     double unanswered = unansweredAtKills + redelivered();
     rows.add(Report.Row.of("unanswered at the kills", "messages", unanswered));
     rows.add(
-        Report.Row.of("  of them taken twice by a provider", "messages", takenAgainAfterKills, unanswered));
+        Report.Row.of(
+            "  of them taken twice by a provider", "messages", takenAgainAfterKills, unanswered));
     rows.add(Report.Row.of("messages accepted", "messages", messages));
     rows.add(Report.Row.of("lost", "messages", lost, 0));
     rows.add(Report.Row.of("failed", "messages", failed, 0));

@@ -327,9 +327,17 @@ final class GatewayBench {
     rows.add(
         Report.Row.of("queue to provider's answer" + with, "1/s", traffic.accepted() / answered));
     rows.add(
-        Report.Row.of("queue to provider, acknowledged, outcomes confirmed by the broker" + with, "1/s", Math.round(traffic.accepted() / acknowledged), RATE_GOAL));
+        Report.Row.of(
+            "queue to provider, acknowledged, outcomes confirmed by the broker" + with,
+            "1/s",
+            Math.round(traffic.accepted() / acknowledged),
+            RATE_GOAL));
     rows.add(
-        Report.Row.of("queue to provider, acknowledged, and its row in MySQL" + with, "1/s", Math.round(traffic.accepted() / told), RATE_GOAL));
+        Report.Row.of(
+            "queue to provider, acknowledged, and its row in MySQL" + with,
+            "1/s",
+            Math.round(traffic.accepted() / told),
+            RATE_GOAL));
     rows.add(
         Report.Row.of(
             "CPU per notification from the queue: worker" + with,
@@ -372,9 +380,17 @@ final class GatewayBench {
 
   private void overALongLine(Line line, String with) {
     rows.add(
-        Report.Row.of("queue to provider's answer, without the first and the last tenth" + with, "1/s", Math.round(line.rate()), RATE_GOAL));
+        Report.Row.of(
+            "queue to provider's answer, without the first and the last tenth" + with,
+            "1/s",
+            Math.round(line.rate()),
+            RATE_GOAL));
     rows.add(
-        Report.Row.of("share of an app's places / round trip" + with, "", line.rate() * delay.toMillis() / 1e3 / PLACES, SHARE_GOAL));
+        Report.Row.of(
+            "share of an app's places / round trip" + with,
+            "",
+            line.rate() * delay.toMillis() / 1e3 / PLACES,
+            SHARE_GOAL));
     rows.add(Report.Row.of("requests under way at most" + with, "", line.underWay()));
     rows.add(Report.Row.of("connections" + with, "", line.connections()));
   }

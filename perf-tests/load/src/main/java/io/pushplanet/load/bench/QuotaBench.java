@@ -132,8 +132,7 @@ final class QuotaBench {
     used(samples, devices.size(), perMinute, highPerSecond)
         .ifPresentOrElse(
             used ->
-                rows.add(
-                    Report.Row.of("quota used after the ramp of a minute", "%", used, 95.0)),
+                rows.add(Report.Row.of("quota used after the ramp of a minute", "%", used, 95.0)),
             () ->
                 run.say(
                     "the broadcast was over before the ramp: more --devices, or fewer --per-minute,"
@@ -149,7 +148,10 @@ final class QuotaBench {
               * after.quantileSince(
                   before, share, WHOLE_WAY, "channel=\"fcm\"", "priority=\"high\"");
       rows.add(
-          new Report.Row("high: accept to FCM's answer p" + Math.round(share * 100), "ms", Math.round(millis),
+          new Report.Row(
+              "high: accept to FCM's answer p" + Math.round(share * 100),
+              "ms",
+              Math.round(millis),
               null,
               share > 0.9 ? 1_000.0 : null));
     }
@@ -160,8 +162,7 @@ final class QuotaBench {
             && high.phantoms().isEmpty()
             && high.total().delivered() == high.messages()
             && delivered == devices.size();
-    rows.add(
-        Report.Row.of("all arrived, the account balances", "1 = yes", balances ? 1 : 0, 1));
+    rows.add(Report.Row.of("all arrived, the account balances", "1 = yes", balances ? 1 : 0, 1));
     return new Benchmark.Result(rows, balances);
   }
 

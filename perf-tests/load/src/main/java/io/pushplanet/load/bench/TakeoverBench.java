@@ -504,8 +504,7 @@ final class TakeoverBench {
     rows.add(zero("connections at another node than the directory says", "", totals.foreign));
     rows.add(Report.Row.of("race to one connection p50", "ms", ms(totals.settled, 50)));
     rows.add(Report.Row.of("race to one connection p99", "ms", ms(totals.settled, 99)));
-    rows.add(
-        Report.Row.of("nodes killed (kill -9) and back", "kills", totals.kills, kills));
+    rows.add(Report.Row.of("nodes killed (kill -9) and back", "kills", totals.kills, kills));
     rows.add(Report.Row.of("killed to ready p50", "ms", totals.restarts.getValueAtPercentile(50)));
     rows.add(Report.Row.of("freezes of 10 s", "freezes", totals.freezes, freezes));
     rows.add(Report.Row.of("devices that moved off a frozen node", "devices", totals.moved));

@@ -123,8 +123,7 @@ public record SessionCosts(
         messages
             .apply(cost)
             .single()
-            .ifPresent(micros ->
-                rows.add(Report.Row.of(metric + ": " + server, "us", micros))));
+            .ifPresent(micros -> rows.add(Report.Row.of(metric + ": " + server, "us", micros))));
   }
 
   private static void add(

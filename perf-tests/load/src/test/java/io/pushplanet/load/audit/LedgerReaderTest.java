@@ -46,8 +46,7 @@ class LedgerReaderTest {
   }
 
   @Test
-  void repeated_notifications_are_counted_and_so_are_visible_ones()
-      throws IOException {
+  void repeated_notifications_are_counted_and_so_are_visible_ones() throws IOException {
     String ledger =
         Stream.of(
                 apns(1, "r1", "m1"),

@@ -127,8 +127,7 @@ class AttackProcessIT {
   }
 
   @Test
-  void attackers_end_with_their_parent_during_an_attack()
-      throws Exception {
+  void attackers_end_with_their_parent_during_an_attack() throws Exception {
     serve(socket -> socket.getInputStream().readAllBytes());
     Process parent =
         new ProcessBuilder(

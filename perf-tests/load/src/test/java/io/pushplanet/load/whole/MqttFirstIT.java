@@ -48,8 +48,7 @@ class MqttFirstIT {
   }
 
   @Test
-  void a_late_puback_calls_off_the_waiting_fallback()
-      throws Exception {
+  void a_late_puback_calls_off_the_waiting_fallback() throws Exception {
     var device = "late-" + UUID.randomUUID();
     var token = "token-" + device;
     var mqtt = register(device, "{\"mqtt\":true,\"hms\":{\"token\":\"" + token + "\"}}");

@@ -39,8 +39,7 @@ class UpAndDownIT {
   @TempDir private Path state;
 
   @Test
-  void ctrl_c_stops_everything_in_good_order()
-      throws Exception {
+  void ctrl_c_stops_everything_in_good_order() throws Exception {
     Process up =
         command("up", "--ports=free", "--without=dispatcher-api,connection-manager,dashboard");
     try {
@@ -89,8 +88,7 @@ class UpAndDownIT {
   }
 
   @Test
-  void restarts_are_in_the_address_file_and_deaths_in_the_status()
-      throws Exception {
+  void restarts_are_in_the_address_file_and_deaths_in_the_status() throws Exception {
     String without = "--without=dispatcher-api,gateway-worker,connection-manager,dashboard";
     try {
       outputOf(command("up", "--detach", "--ports=free", "--on-death=restart", without), 0);

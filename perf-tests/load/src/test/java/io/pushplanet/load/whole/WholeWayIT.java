@@ -73,8 +73,7 @@ class WholeWayIT {
   }
 
   @Test
-  void messages_wait_for_an_absent_device_by_collapse_key_and_ttl()
-      throws Exception {
+  void messages_wait_for_an_absent_device_by_collapse_key_and_ttl() throws Exception {
     var device = whole.mosquitto();
     var old = whole.send(device.audience(), content("v1"), "{\"collapse_key\":\"order-77\"}");
     Eventually.within(PATIENCE, () -> assertThat(whole.attempts(old)).isPositive());
@@ -132,8 +131,7 @@ class WholeWayIT {
   }
 
   @Test
-  void messages_keep_their_order_also_with_a_new_worker()
-      throws Exception {
+  void messages_keep_their_order_also_with_a_new_worker() throws Exception {
     int many = 200;
     var device = whole.mosquitto();
     var subscriber = device.subscribe(1 + many, PATIENCE.multipliedBy(2));
@@ -192,8 +190,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_broadcast_reaches_all_devices_although_the_worker_is_killed()
-      throws Exception {
+  void a_broadcast_reaches_all_devices_although_the_worker_is_killed() throws Exception {
     var sightings = new Sightings();
     var halt = new Halt(sightings, 20);
     var devices = whole.audience(60);
@@ -216,8 +213,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_broadcast_reaches_all_devices_once_although_redis_loses_its_data()
-      throws Exception {
+  void a_broadcast_reaches_all_devices_once_although_redis_loses_its_data() throws Exception {
     // The platform does not promise once: on a machine that stands still for seconds the message
     // comes again.
     Undisturbed.play(() -> {
@@ -256,8 +252,8 @@ class WholeWayIT {
   }
 
   @Test
-  void an_uploaded_p8_replaces_the_former_one_for_the_next_push(
-      @TempDir Path folder) throws Exception {
+  void an_uploaded_p8_replaces_the_former_one_for_the_next_push(@TempDir Path folder)
+      throws Exception {
     var audience = "{\"device\":\"" + iphone().device() + "\"}";
     whole.delivered(whole.send(audience, content("with the former key"), "{}"));
     var issued = newKey(folder);
@@ -280,8 +276,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_timeline_shows_one_outcome_while_another_is_missing()
-      throws Exception {
+  void a_timeline_shows_one_outcome_while_another_is_missing() throws Exception {
     // Apple's silence lasts for ten seconds, which a machine that stands still for as long does not
     // notice.
     Undisturbed.play(() -> {
@@ -360,8 +355,8 @@ class WholeWayIT {
   /// Apple refuses a second provider token of a key for 20 minutes, so the worker after the killed
   /// one must find the token that Redis had lost.
   @Test
-  void a_live_activity_survives_the_loss_of_redis_and_the_worker(
-      @TempDir Path folder) throws Exception {
+  void a_live_activity_survives_the_loss_of_redis_and_the_worker(@TempDir Path folder)
+      throws Exception {
     var key = newKey(folder);
     var channel = whole.api.call("POST", "/live-activity-channels", "{}");
     assertThat(channel.status()).as(channel.toString()).isEqualTo(202);
@@ -413,8 +408,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_browser_gets_pushes_before_and_after_its_subscription_was_gone()
-      throws Exception {
+  void a_browser_gets_pushes_before_and_after_its_subscription_was_gone() throws Exception {
     var browser = "browser-" + UUID.randomUUID();
     var subscription = whole.simulators.call("POST", "/webpush/subscriptions", "{}").body();
     var registration =
@@ -458,8 +452,7 @@ class WholeWayIT {
   }
 
   @Test
-  void one_request_serves_huaweis_phones_despite_an_illegal_token()
-      throws Exception {
+  void one_request_serves_huaweis_phones_despite_an_illegal_token() throws Exception {
     var tag = "huawei-" + UUID.randomUUID();
     var registration =
         "{\"platform\":\"android\",\"tags\":[\"%s\"],\"channels\":{\"hms\":{\"token\":\"%s\"}}}";
@@ -493,8 +486,7 @@ class WholeWayIT {
   }
 
   @Test
-  void a_revoked_key_stops_working_within_a_second()
-      throws Exception {
+  void a_revoked_key_stops_working_within_a_second() throws Exception {
     try (var chromium = Chromium.open(whole.at.dashboardUrl())) {
       chromium.login(whole.at.operatorUser(), whole.at.operatorPassword());
       // A busy machine may stand still for a second, but not each time.
