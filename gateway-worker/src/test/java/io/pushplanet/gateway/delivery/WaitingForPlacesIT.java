@@ -126,7 +126,7 @@ class WaitingForPlacesIT extends DeliveryScene {
     other.bringForward(Priority.HIGH);
     assertThat(broughtForward(Channel.HMS)).as("four fifths of 64 places").isEqualTo(52 * 16);
 
-    Push[] came = all.stream().limit(64).map(Push::putOff).toArray(Push[]::new);
+    Push[] came = all.stream().limit(64).map(Push::postponed).toArray(Push[]::new);
     other.deliver(Channel.HMS, batch(came), false, Ticket.ofNoOrder());
     other.bringForward(Priority.HIGH);
     assertThat(broughtForward(Channel.HMS)).as("as many as came").isEqualTo(56 * 16);
