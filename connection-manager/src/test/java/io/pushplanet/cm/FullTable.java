@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.inbox.InboxPage;
@@ -192,10 +193,11 @@ final class FullTable {
             _ -> Optional.of(List.of()),
             meters,
             CLOCK,
-            new Registrar.Settings(
+            new DirectorySettings(
                 sessions,
                 Duration.ofHours(1),
                 Duration.ofHours(1),
+                Duration.ZERO,
                 Duration.ofHours(1),
                 Duration.ofHours(1)),
             Runnable::run,

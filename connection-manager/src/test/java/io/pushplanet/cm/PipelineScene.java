@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.inbox.InboxPage;
@@ -81,10 +82,11 @@ abstract class PipelineScene {
           _ -> Optional.of(List.of()),
           meters,
           clock,
-          new Registrar.Settings(
+          new DirectorySettings(
               100,
               Duration.ofSeconds(5),
               Duration.ofSeconds(1),
+              Duration.ZERO,
               Duration.ofMinutes(5),
               Duration.ofMinutes(30)),
           Runnable::run,

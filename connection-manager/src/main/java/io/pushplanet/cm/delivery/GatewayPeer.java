@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
 /// after the other. A frame is acknowledged (PUBACK) when its targets have been handed to their sessions. Outcomes
 /// go out in batches of whatever has gathered when the loop comes round, at QoS 0: an outcome lost with its connection
 /// would be of no use, because the gateway redelivers every target it has no answer for.
-public final class GatewayPeer implements MqttPeer, Answers {
+final class GatewayPeer implements MqttPeer, Answers {
   private static final Logger LOG = LoggerFactory.getLogger(GatewayPeer.class);
   private static final int OUTCOMES_PER_MESSAGE = 1_000;
 
@@ -81,7 +81,7 @@ public final class GatewayPeer implements MqttPeer, Answers {
 
   /// @param drain told of devices whose inbox has something
   /// @param readers runs the reading of frames: virtual threads
-  public GatewayPeer(
+  GatewayPeer(
       Link link,
       DeliverySettings settings,
       DeliveryMetrics metrics,

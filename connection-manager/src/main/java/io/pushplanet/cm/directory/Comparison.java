@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Compares this node's sessions with the directory, in bulk: announces what it does not know, lets go of what another node
 /// has. All at once where there is a reason to; without one a few at a time, so that each has its turn once in
-/// [Registrar.Settings#verifyEvery] and idle devices cost next to nothing. Thread-safe but for [#next]; calls block.
+/// [DirectorySettings#verifyEvery] and idle devices cost next to nothing. Thread-safe but for [#next]; calls block.
 final class Comparison {
   private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
@@ -72,7 +72,7 @@ final class Comparison {
       Patrol patrol,
       DirectoryMetrics metrics,
       InstantSource clock,
-      Registrar.Settings settings) {
+      DirectorySettings settings) {
     this.directory = directory;
     this.health = health;
     this.node = node;

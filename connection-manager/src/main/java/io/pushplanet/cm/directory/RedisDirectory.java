@@ -21,7 +21,7 @@ import java.util.Set;
 /// The directory in Redis. Losing Redis loses the remembered subscriptions: a device is then told "session present = 0" and
 /// subscribes again, as the protocol wants; no message is lost, they are in the inbox. Thread-safe; a call blocks at most
 /// two seconds.
-public final class RedisDirectory implements Directory {
+final class RedisDirectory implements Directory {
   /// While a device is connected its session does not age; the longest that a session may outlive its connection.
   private static final Duration LONGEST = Duration.ofDays(30);
 
@@ -178,7 +178,7 @@ public final class RedisDirectory implements Directory {
   private final NodeId node;
   private final InstantSource clock;
 
-  public RedisDirectory(
+  RedisDirectory(
       RedisLink redis, SessionDirectory directory, NodeId node, InstantSource clock) {
     this.redis = redis;
     this.directory = directory;

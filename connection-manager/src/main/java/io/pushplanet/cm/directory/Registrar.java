@@ -40,11 +40,11 @@ import org.slf4j.LoggerFactory;
 
 /// Tells the directory who is here, and learns who is not any more ([why so](RATIONALE.md)). Thread-safe; callers never wait
 /// (but for [#stoodStill]): what connecting and leaving devices have to tell travels together ([OrderLine]), at most
-/// [Settings#waiting] in line.
+/// [DirectorySettings#waiting] in line.
 ///
 /// That a device is elsewhere is learnt from the other node's claim ([#takenOver], within milliseconds), from a gateway's frame
 /// that carries a newer epoch ([#doubt]), after this process stood still ([#stoodStill], before it acts), after the directory was away or
-/// has lost what it knew ([#away], [#lapsed]), and at the latest when its turn in the [Comparison] comes, once in [Settings#verifyEvery].
+/// has lost what it knew ([#away], [#lapsed]), and at the latest when its turn in the [Comparison] comes, once in [DirectorySettings#verifyEvery].
 ///
 /// While the directory is away sessions live on, new ones under a provisional epoch of the same form (the clock's
 /// milliseconds); when it is back they are announced and their inbox is drained.
@@ -73,18 +73,6 @@ public final class Registrar implements Doubts, AutoCloseable {
   private final Set<DeviceSession> doubted = Collections.synchronizedSet(new LinkedHashSet<>());
   private final AtomicBoolean lookingAtDoubted = new AtomicBoolean();
   private final CountDownLatch closed = new CountDownLatch(1);
-
-  /// @param waiting connects and disconnects in line
-  /// @param claimWithin a connect that stood in line for longer is refused
-  /// @param verifyEvery within this time every session is compared once
-  /// @param formerWithin how long the node that had a device is waited for, to let it go and to say how the session was
-  /// @param patrolEvery within this time the inbox of every device here is looked into once
-  public record Settings(
-      int waiting,
-      Duration claimWithin,
-      Duration formerWithin,
-      Duration verifyEvery,
-      Duration patrolEvery) {}
 
   /// Runs something once, later, on any thread.
   @FunctionalInterface
@@ -121,7 +109,7 @@ public final class Registrar implements Doubts, AutoCloseable {
       Parked parked,
       MeterRegistry meters,
       InstantSource clock,
-      Settings settings,
+      DirectorySettings settings,
       Executor workers,
       Executor sender,
       Timer timer) {

@@ -84,7 +84,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   }
 
   /// @param heapIsFull while it is, [#MOST_LOOKS] looks lie between two reads: what waits in MySQL waits there well
-  public Inbox(
+  Inbox(
       DataSource database,
       Events events,
       InstantSource clock,

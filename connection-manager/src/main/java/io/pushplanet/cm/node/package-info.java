@@ -1,4 +1,4 @@
-/// This process as a node: settings, wiring, lease, health.
+/// This process as a node: settings, listeners, lease, health.
 @NullMarked
 package io.pushplanet.cm.node;
 

@@ -35,7 +35,7 @@ public final class EventLane implements Events, AutoCloseable {
 
   private record Told(byte[] event, Runnable confirmed) {}
 
-  public EventLane(LanePublisher lane, int mostOpen, RandomGenerator random, MeterRegistry meters) {
+  EventLane(LanePublisher lane, int mostOpen, RandomGenerator random, MeterRegistry meters) {
     this.lane = lane;
     this.mostOpen = mostOpen;
     this.random = random;

@@ -75,10 +75,11 @@ class RegistrarTest {
         this::parkedAmong,
         meters,
         clock,
-        new Registrar.Settings(
+        new DirectorySettings(
             100,
             Duration.ofSeconds(5),
             Duration.ofSeconds(1),
+            Duration.ZERO,
             Duration.ofMinutes(5),
             Duration.ofDays(1_000)),
         workers,

@@ -13,6 +13,7 @@ import io.pushplanet.cm.delivery.DeliveryMetrics;
 import io.pushplanet.cm.delivery.DeliverySettings;
 import io.pushplanet.cm.delivery.FrameDispatch;
 import io.pushplanet.cm.directory.LeaseWatch;
+import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
@@ -117,8 +118,13 @@ final class SimNode {
             stores::parkedAmong,
             DIRECTORY_METERS,
             clock,
-            new Registrar.Settings(
-                100, Duration.ofSeconds(5), FORMER_WITHIN, stores.verifyEvery, patrol),
+            new DirectorySettings(
+                100,
+                Duration.ofSeconds(5),
+                FORMER_WITHIN,
+                Duration.ZERO,
+                stores.verifyEvery,
+                patrol),
             this::onWorker,
             task -> work(0, TOGETHER_MILLIS, task),
             (delay, task) -> work(delay.toMillis(), delay.toMillis(), () -> waitedFor(task)));

@@ -1,4 +1,4 @@
-package io.pushplanet.cm.node;
+package io.pushplanet.cm.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.pushplanet.cm.node;
+package io.pushplanet.cm.directory;
 
 import io.pushplanet.common.lane.Pause;
 import java.time.Duration;

@@ -1,0 +1,53 @@
+package io.pushplanet.cm.delivery;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.directory.Doubts;
+import io.pushplanet.cm.session.SessionTable;
+import java.time.Clock;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@Configuration(proxyBeanMethods = false)
+class DeliveryConfiguration {
+  @Bean
+  DeliveryMetrics deliveryMetrics(MeterRegistry meters) {
+    return new DeliveryMetrics(meters);
+  }
+
+  @Bean
+  FrameDispatch frameDispatch(
+      SessionTable table,
+      DeliverySettings settings,
+      DeliveryMetrics metrics,
+      Clock clock,
+      Doubts doubts) {
+    return new FrameDispatch(table, settings, metrics, clock, System::nanoTime, doubts);
+  }
+
+  @Bean
+  BroadcastDispatch broadcastDispatch(
+      SessionTable table,
+      DeliverySettings settings,
+      DeliveryMetrics metrics,
+      Clock clock,
+      Doubts doubts) {
+    return new BroadcastDispatch(table, settings, metrics, clock, System::nanoTime, doubts);
+  }
+
+  @Bean(destroyMethod = "shutdown")
+  ExecutorService frameReaders() {
+    return Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("cm-frame-", 0).factory());
+  }
+
+  @Bean
+  GatewayPeers gatewayPeers(
+      DeliverySettings settings,
+      DeliveryMetrics metrics,
+      FrameDispatch dispatch,
+      BroadcastDispatch broadcasts,
+      ExecutorService frameReaders) {
+    return new GatewayPeers(settings, metrics, dispatch, broadcasts, frameReaders);
+  }
+}

@@ -1,0 +1,72 @@
+package io.pushplanet.cm.node;
+
+import io.pushplanet.cm.delivery.DeliverySettings;
+import io.pushplanet.cm.directory.DirectorySettings;
+import io.pushplanet.cm.inbox.Inbox;
+import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.transport.TransportSettings;
+import io.pushplanet.cm.uplink.UplinkSettings;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/// Gives each feature its part of [NodeSettings], which no feature depends on.
+@Configuration(proxyBeanMethods = false)
+class SettingsConfiguration {
+  @Bean
+  SessionLimits sessionLimits(NodeSettings settings) {
+    var of = settings.session();
+    return new SessionLimits(
+        of.window(),
+        of.waiting(),
+        of.holdUntilSubscribed(),
+        settings.keepAlive().deadPathAfter(),
+        of.acknowledgeWithin());
+  }
+
+  @Bean
+  DirectorySettings directorySettings(NodeSettings settings) {
+    var of = settings.directory();
+    return new DirectorySettings(
+        of.waiting(),
+        of.claimWithin(),
+        of.formerWithin(),
+        of.together(),
+        of.verifyEvery(),
+        settings.inbox().patrolEvery());
+  }
+
+  @Bean
+  Inbox.Settings inboxSettings(NodeSettings settings) {
+    var of = settings.inbox();
+    return new Inbox.Settings(
+        of.readers(),
+        of.waiting(),
+        of.together(),
+        of.devicesPerRead(),
+        of.rowsPerDevice(),
+        of.rowsPerRead());
+  }
+
+  @Bean
+  UplinkSettings uplinkSettings(NodeSettings settings) {
+    var of = settings.uplink();
+    return new UplinkSettings(
+        Math.toIntExact(of.bytes().toBytes()),
+        of.inFlight(),
+        of.perSecond(),
+        of.burst(),
+        of.mostOpen());
+  }
+
+  @Bean
+  DeliverySettings deliverySettings(NodeSettings settings, TransportSettings transport) {
+    var of = settings.delivery();
+    return new DeliverySettings(
+        settings.gatewayUser(),
+        settings.gatewayPassword(),
+        of.mostOpenTargets(),
+        of.framesWaiting(),
+        of.broadcastBytes().toBytes() / transport.loops(),
+        of.longestWait());
+  }
+}

@@ -1,0 +1,146 @@
+package io.pushplanet.cm.node;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.ConnectionPipeline;
+import io.pushplanet.cm.delivery.GatewayPeers;
+import io.pushplanet.cm.keepalive.Networks;
+import io.pushplanet.cm.mqtt.link.MqttLink;
+import io.pushplanet.cm.transport.Heap;
+import io.pushplanet.cm.transport.Listener;
+import io.pushplanet.cm.transport.Transport;
+import io.pushplanet.cm.transport.TransportSettings;
+import io.pushplanet.cm.transport.gate.AcceptGate;
+import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.cm.transport.tls.TlsIdentity;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/// The node's listeners, and what runs behind them.
+@Configuration(proxyBeanMethods = false)
+class TransportConfiguration {
+  // For jitter, on the loops: locks nothing.
+  private static final RandomGenerator EACH_THREADS_OWN =
+      () -> ThreadLocalRandom.current().nextLong();
+
+  @Bean
+  Heap heap() {
+    return new Heap();
+  }
+
+  @Bean
+  AcceptGate acceptGate(NodeSettings settings) {
+    var of = settings.admission();
+    return new AcceptGate(
+        new GateSettings(
+            of.connectsPerSecond(),
+            of.addressConnectsPerSecond(),
+            of.addressBurst(),
+            of.addressFailuresPerSecond(),
+            of.mostHeld(),
+            of.unlimitedSources()),
+        System.nanoTime(),
+        EACH_THREADS_OWN);
+  }
+
+  @Bean
+  TransportSettings transportSettings(NodeSettings settings) {
+    var of = settings.transport();
+    int processors = Runtime.getRuntime().availableProcessors();
+    int handshakeThreads = settings.tls().handshakeThreads();
+    return new TransportSettings(
+        of.loops() == 0 ? processors : of.loops(),
+        of.sockets().resolved(),
+        of.unauthenticatedBytes().toBytes(),
+        partialBytes(of.partialBytes().toBytes()),
+        of.writeStall(),
+        of.backlog(),
+        handshakeThreads == 0 ? Math.max(1, processors / 2) : handshakeThreads,
+        settings.tls().handshakesWaiting());
+  }
+
+  private static long partialBytes(long set) {
+    return set == 0 ? Runtime.getRuntime().maxMemory() / 8 : set;
+  }
+
+  @Bean(destroyMethod = "close")
+  Transport transport(
+      NodeSettings settings,
+      TransportSettings transportSettings,
+      AcceptGate gate,
+      Heap heap,
+      ConnectionPipeline pipeline,
+      GatewayPeers gateways,
+      Clock clock,
+      SecureRandom random,
+      MeterRegistry meters) {
+    var networks =
+        settings.keepAlive().learn()
+            ? new Networks(settings.keepAlive().networks(), clock, random, meters)
+            : null;
+    var listeners = deviceListeners(settings, networks, pipeline);
+    listeners.add(gatewayListener(settings, gateways, pipeline));
+    return Transport.start(listeners, transportSettings, gate, heap, meters, System::nanoTime);
+  }
+
+  private static List<Listener> deviceListeners(
+      NodeSettings settings, @Nullable Networks networks, ConnectionPipeline pipeline) {
+    int pending = Math.toIntExact(settings.transport().pendingBytes().toBytes());
+    var devices = new DeviceListeners(settings.bind(), pending, networks, pipeline);
+    var listeners = new ArrayList<Listener>();
+    listeners.add(devices.listener("mqtt", settings.mqttPort(), null, false));
+    if (settings.wsPort() != null) {
+      listeners.add(devices.listener("ws", settings.wsPort(), null, true));
+    }
+    var tls = settings.tls();
+    if (tls.certificate() != null && tls.privateKey() != null) {
+      var identity = TlsIdentity.fromPem(tls.certificate(), tls.privateKey());
+      listeners.add(devices.listener("tls", settings.tlsPort(), identity, false));
+      if (settings.wssPort() != null) {
+        listeners.add(devices.listener("wss", settings.wssPort(), identity, true));
+      }
+    } else if (settings.wssPort() != null) {
+      throw new IllegalArgumentException(
+          "cm.wss-port needs cm.tls.certificate and cm.tls.private-key");
+    } else if (tls.certificate() != null || tls.privateKey() != null) {
+      throw new IllegalArgumentException(
+          "set both cm.tls.certificate and cm.tls.private-key, or neither");
+    }
+    return listeners;
+  }
+
+  /// The listeners for devices differ only in what lies below MQTT.
+  private record DeviceListeners(
+      String bind, int pendingBytes, @Nullable Networks networks, ConnectionPipeline pipeline) {
+    Listener listener(String name, int port, @Nullable TlsIdentity tls, boolean webSocket) {
+      return new Listener(
+          name,
+          new InetSocketAddress(bind, port),
+          tls,
+          webSocket,
+          pendingBytes,
+          false,
+          connection -> new MqttLink(connection, networks, pipeline::accepted));
+    }
+  }
+
+  private static Listener gatewayListener(
+      NodeSettings settings, GatewayPeers gateways, ConnectionPipeline pipeline) {
+    return new Listener(
+        "gateway",
+        new InetSocketAddress(settings.bind(), settings.gatewayPort()),
+        null,
+        false,
+        Math.toIntExact(settings.transport().gatewayPendingBytes().toBytes()),
+        true,
+        connection ->
+            new MqttLink(connection, link -> gateways.accepted(link, pipeline::drain)));
+  }
+}

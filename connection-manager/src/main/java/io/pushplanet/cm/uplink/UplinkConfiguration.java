@@ -1,0 +1,37 @@
+package io.pushplanet.cm.uplink;
+
+import com.rabbitmq.client.ConnectionFactory;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.lane.LanePublisher;
+import io.pushplanet.common.session.NodeId;
+import java.security.SecureRandom;
+import java.time.Clock;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@Configuration(proxyBeanMethods = false)
+class UplinkConfiguration {
+  @Bean(destroyMethod = "close")
+  LanePublisher lanePublisher(ConnectionFactory connections, NodeId nodeId, MeterRegistry meters) {
+    return new LanePublisher(connections, "cm-" + nodeId, LanePublisher.Settings.DEFAULT, meters);
+  }
+
+  @Bean(destroyMethod = "close")
+  EventLane eventLane(
+      LanePublisher lanePublisher,
+      UplinkSettings settings,
+      SecureRandom random,
+      MeterRegistry meters) {
+    return new EventLane(lanePublisher, settings.mostOpen(), random, meters);
+  }
+
+  @Bean
+  Uplinks uplinks(
+      EventLane lane,
+      UplinkSettings settings,
+      Clock clock,
+      SecureRandom random,
+      MeterRegistry meters) {
+    return new Uplinks(lane, settings.bytes(), settings.inFlight(), clock, random, meters);
+  }
+}
