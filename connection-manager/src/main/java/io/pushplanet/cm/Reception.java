@@ -2,6 +2,7 @@ package io.pushplanet.cm;
 
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.Admission.AdmissionOutcome;
+import io.pushplanet.cm.admission.DeniedPasswordCache;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.handshake.HandshakeOutcome;
@@ -22,7 +23,7 @@ final class Reception {
   private final Admission admission;
   private final SessionTable sessions;
   private final Registrar registrar;
-  private final DeniedDevices denied = new DeniedDevices();
+  private final DeniedPasswordCache deniedPasswords = new DeniedPasswordCache();
 
   Reception(
       DeviceHandshake handshake, Admission admission, SessionTable sessions, Registrar registrar) {
@@ -47,7 +48,7 @@ final class Reception {
                   link, connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
             }
             case Welcome known -> {
-              if (denied.isDenied(known.device(), known.passwordEnds(), now)) {
+              if (deniedPasswords.isDenied(known.device(), known.passwordEnds(), now)) {
                 refuseDenied(link, known.connect());
                 yield null;
               }
@@ -81,7 +82,7 @@ final class Reception {
   /// Its password is one of before its device was deleted. No failure of its address: it is signed, so nobody guesses, and a carrier's NAT may
   /// be the address of many of one app's deleted devices and of everybody else's.
   void denied(Link link, Welcome known) {
-    denied.denied(known.device(), known.passwordEnds(), link.loop().nowNanos());
+    deniedPasswords.denied(known.device(), known.passwordEnds(), link.loop().nowNanos());
     refuseDenied(link, known.connect());
   }
 

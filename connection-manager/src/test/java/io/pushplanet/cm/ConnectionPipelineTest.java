@@ -3,6 +3,7 @@ package io.pushplanet.cm;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.cm.admission.DeniedPasswordCache;
 import io.pushplanet.cm.directory.Directory.Order;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
@@ -67,7 +68,7 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(redis).as("of another device").hasSize(1);
     letGo();
 
-    loop.nowNanos += DeniedDevices.KNOWN_FOR.toNanos();
+    loop.nowNanos += DeniedPasswordCache.KNOWN_FOR.toNanos();
     connecting(pipeline, MqttVersion.V5, "d1", null);
     assertThat(redis).as("some seconds later").hasSize(1);
   }

@@ -1,16 +1,17 @@
-package io.pushplanet.cm;
+package io.pushplanet.cm.admission;
 
 import io.pushplanet.common.session.DeviceKey;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Devices whose password the directory has called denied lately: a client that is told so and comes again at once, over and over, is not asked for
-/// again. A denial is never taken back, so a password that ends sooner than one that is denied is denied, too. Thread-safe.
-final class DeniedDevices {
-  static final Duration KNOWN_FOR = Duration.ofSeconds(30);
+/// Remembers which passwords the directory has denied lately, so that a client that connects again
+/// and again with such a password causes no further request to the directory. A denial is final,
+/// and it covers every password of the device that ends at the same time or sooner. Thread-safe.
+public final class DeniedPasswordCache {
+  public static final Duration KNOWN_FOR = Duration.ofSeconds(30);
 
-  /// Some 200 bytes each.
+  /// Each entry takes some 200 bytes.
   static final int MOST = 20_000;
 
   private final Map<DeviceKey, Denial> known = new ConcurrentHashMap<>();
@@ -18,15 +19,15 @@ final class DeniedDevices {
   private record Denial(long ends, long untilNanos) {}
 
   /// @param passwordEnds in this second of the epoch
-  boolean isDenied(DeviceKey device, long passwordEnds, long nowNanos) {
+  public boolean isDenied(DeviceKey device, long passwordEnds, long nowNanos) {
     var denial = known.get(device);
     return denial != null && passwordEnds <= denial.ends && nowNanos - denial.untilNanos < 0;
   }
 
   /// @param passwordEnds in this second of the epoch
-  void denied(DeviceKey device, long passwordEnds, long nowNanos) {
+  public void denied(DeviceKey device, long passwordEnds, long nowNanos) {
     if (known.size() >= MOST) {
-      // Each of them is asked for once more.
+      // The directory is asked once more about each of them.
       known.clear();
     }
     known.merge(

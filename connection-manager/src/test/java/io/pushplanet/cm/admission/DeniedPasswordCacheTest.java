@@ -1,4 +1,4 @@
-package io.pushplanet.cm;
+package io.pushplanet.cm.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,14 +7,14 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import org.junit.jupiter.api.Test;
 
-class DeniedDevicesTest {
+class DeniedPasswordCacheTest {
   private static final long ENDS = 2_000_000_000;
   private static final long NOW = Long.MAX_VALUE - 5;
 
-  private final DeniedDevices denied = new DeniedDevices();
+  private final DeniedPasswordCache denied = new DeniedPasswordCache();
 
   @Test
-  void a_password_that_ends_later_than_the_denied_one_is_asked_for() {
+  void a_password_that_ends_later_than_the_denied_one_is_not_denied() {
     denied.denied(device(1), ENDS, NOW);
 
     assertThat(denied.isDenied(device(1), ENDS - 1, NOW)).isTrue();
@@ -23,9 +23,9 @@ class DeniedDevicesTest {
     assertThat(denied.isDenied(device(2), ENDS, NOW)).isFalse();
   }
 
-  /// Two attempts, one by an older password, are answered in any order.
+  /// The directory may answer two attempts in either order when one uses an older password.
   @Test
-  void a_lower_end_does_not_take_the_higher_ones_place() {
+  void an_earlier_end_does_not_replace_a_later_one() {
     denied.denied(device(1), ENDS, NOW);
     denied.denied(device(1), ENDS - 1, NOW);
 
@@ -33,22 +33,22 @@ class DeniedDevicesTest {
   }
 
   @Test
-  void after_some_seconds_it_is_asked_for_again() {
+  void a_denial_is_forgotten_after_some_seconds() {
     denied.denied(device(1), ENDS, NOW);
-    long later = NOW + DeniedDevices.KNOWN_FOR.toNanos();
+    long later = NOW + DeniedPasswordCache.KNOWN_FOR.toNanos();
 
     assertThat(denied.isDenied(device(1), ENDS, later - 1)).isTrue();
     assertThat(denied.isDenied(device(1), ENDS, later)).isFalse();
   }
 
   @Test
-  void however_many_are_denied_only_so_many_are_remembered() {
-    for (int number = 0; number < 3 * DeniedDevices.MOST; number++) {
+  void the_cache_stays_within_its_limit() {
+    for (int number = 0; number < 3 * DeniedPasswordCache.MOST; number++) {
       denied.denied(device(number), ENDS, NOW);
     }
 
-    assertThat(denied.size()).isLessThanOrEqualTo(DeniedDevices.MOST);
-    assertThat(denied.isDenied(device(3 * DeniedDevices.MOST - 1), ENDS, NOW)).isTrue();
+    assertThat(denied.size()).isLessThanOrEqualTo(DeniedPasswordCache.MOST);
+    assertThat(denied.isDenied(device(3 * DeniedPasswordCache.MOST - 1), ENDS, NOW)).isTrue();
   }
 
   private static DeviceKey device(int number) {
