@@ -1,8 +1,8 @@
 package io.pushplanet.cm;
 
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.directory.Directory.Former;
-import io.pushplanet.cm.directory.Directory.Remembered;
+import io.pushplanet.cm.directory.Directory.FormerSession;
+import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.directory.Registrar.Claim;
 import io.pushplanet.cm.handshake.DeviceHandshake;
@@ -234,11 +234,11 @@ public final class ConnectionPipeline {
       }
     }
 
-    private static Former former(Welcome known) {
+    private static FormerSession former(Welcome known) {
       if (known.connect().cleanStart()) {
-        return Former.FORGET;
+        return FormerSession.FORGET;
       }
-      return known.terms().isPersistent() ? Former.RESUME : Former.RESUME_ONCE;
+      return known.terms().isPersistent() ? FormerSession.RESUME : FormerSession.RESUME_ONCE;
     }
 
     // 3. CONNACK
@@ -294,7 +294,8 @@ public final class ConnectionPipeline {
           });
     }
 
-    private void resume(DeviceSession made, DeviceKey device, @Nullable Remembered remembered) {
+    private void resume(
+        DeviceSession made, DeviceKey device, @Nullable RememberedSession remembered) {
       if (made.isGone()) {
         return;
       }

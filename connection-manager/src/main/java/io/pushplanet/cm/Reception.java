@@ -109,7 +109,7 @@ final class Reception {
 
   private @Nullable Welcome refuse(Link link, Connect connect, AdmissionOutcome.Refused refused) {
     var properties = later(refused.why(), refused.retryAfter());
-    refused.elsewhere().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
+    refused.serverReference().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
     return refuse(link, connect, refused.reason(), properties.build());
   }
 

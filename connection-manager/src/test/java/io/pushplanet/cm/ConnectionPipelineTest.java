@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.cm.admission.DeniedPasswordCache;
-import io.pushplanet.cm.directory.Directory.Order;
+import io.pushplanet.cm.directory.Directory.Command;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
@@ -23,9 +23,9 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.SessionNotice.Denial;
+import io.pushplanet.common.session.SessionNotice.Takeover;
 import io.pushplanet.common.session.SessionOwner;
-import io.pushplanet.common.session.TakeoverNotices.Denial;
-import io.pushplanet.common.session.TakeoverNotices.Notice;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -111,7 +111,7 @@ class ConnectionPipelineTest extends PipelineScene {
       var device = new DeviceKey(APP, new DeviceId(name));
       var session = requireNonNull(table.find(device));
 
-      registrar.denied(new Denial(device, session.epoch(), session.passwordEnds()));
+      registrar.hear(new Denial(device, session.epoch(), session.passwordEnds()));
       if (name.equals("d2")) {
         client.end();
       }
@@ -269,7 +269,7 @@ class ConnectionPipelineTest extends PipelineScene {
   void a_frame_that_finds_a_session_which_is_refused_is_answered() {
     var device = new DeviceKey(APP, new DeviceId("d1"));
     var refused = connecting(pipeline(10), MqttVersion.V5, "d1", null);
-    registrar.takenOver(new Notice(device, new SessionOwner(new NodeId("b"), 1_000)));
+    registrar.hear(new Takeover(device, new SessionOwner(new NodeId("b"), 1_000)));
     List<DeviceSession> found = new ArrayList<>();
     var former =
         new Client(
@@ -313,9 +313,9 @@ class ConnectionPipelineTest extends PipelineScene {
 
     assertThat(refused.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
     letGo();
-    assertThat(directory.lastOrders())
+    assertThat(directory.lastCommands())
         .as("who claimed it since waits for that")
-        .endsWith(new Order.LetGo(device, new SessionOwner(new NodeId("b"), 1_000), ""));
+        .endsWith(new Command.ConfirmRelease(device, new SessionOwner(new NodeId("b"), 1_000), ""));
     assertThat(settled).containsExactly(new Settlement.NotHere());
   }
 }

@@ -10,30 +10,30 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// The directory of a node that is alone: each claim has a higher epoch than all before it, and nobody owns a device elsewhere. What is
-/// denied is said to it.
+/// The directory of a single node: each claim gets a higher epoch than all before it, and no other
+/// node owns a device. The test says which passwords are denied.
 final class Epochs implements Directory {
   private final AtomicLong last = new AtomicLong();
-  private List<Order> lastAsked = List.of();
+  private List<Command> lastCommands = List.of();
   private long deniedUntil;
 
   void deny(long ends) {
     deniedUntil = ends;
   }
 
-  /// What travelled together at last.
-  List<Order> lastOrders() {
-    return lastAsked;
+  /// The commands of the last round trip.
+  List<Command> lastCommands() {
+    return lastCommands;
   }
 
   @Override
-  public List<Answer> carryOut(List<Order> orders) {
-    lastAsked = orders;
-    return orders.stream().map(this::answer).toList();
+  public List<Answer> execute(List<Command> commands) {
+    lastCommands = commands;
+    return commands.stream().map(this::answer).toList();
   }
 
-  private Answer answer(Order order) {
-    return order instanceof Order.Claim claim && claim.passwordEnds() <= deniedUntil
+  private Answer answer(Command command) {
+    return command instanceof Command.Claim claim && claim.passwordEnds() <= deniedUntil
         ? new Answer.Denied()
         : new Answer.Claimed(last.incrementAndGet(), Optional.empty(), false, Optional.empty());
   }

@@ -3,7 +3,7 @@ package io.pushplanet.cm;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
@@ -205,7 +205,7 @@ final class FullTable {
             (_, _) -> {});
     return new ConnectionPipeline(
         new DeviceHandshake(CREDENTIAL, 16, 32, 4_608, Uplinks.UPLINK),
-        new Admission(sessions, new Elsewhere("", new SplittableRandom(3)), gate, meters),
+        new Admission(sessions, new ServerReferences("", new SplittableRandom(3)), gate, meters),
         registrar,
         table,
         new DetachedWindows(CLOCK),

@@ -26,7 +26,7 @@ class NodePageIT {
   private final HttpClient http = HttpClient.newHttpClient();
 
   @Test
-  void a_node_tells_what_it_does_in_numbers() throws Exception {
+  void a_node_reports_its_figures() throws Exception {
     var device = TestNode.newDevice();
     var stranger = TestNode.newDevice();
     try (var node = TestNode.start();
@@ -82,8 +82,7 @@ class NodePageIT {
   }
 
   @Test
-  void a_node_tells_who_was_sent_a_message_again_who_fell_silent_and_who_went_elsewhere()
-      throws Exception {
+  void a_node_reports_redeliveries_dead_paths_and_lost_devices() throws Exception {
     var moving = TestNode.newDevice();
     var silent = TestNode.newDevice();
     try (var node = TestNode.start("--cm.keep-alive.dead-path-after=3s");
@@ -125,7 +124,7 @@ class NodePageIT {
   }
 
   @Test
-  void a_node_with_enough_devices_tells_what_each_takes_of_its_heap() throws Exception {
+  void a_node_with_enough_devices_reports_its_heap_per_device() throws Exception {
     try (var node = TestNode.start()) {
       System.gc();
       var collected = node.bean(MeterRegistry.class).get("cm.heap.after.collection").gauge();

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
@@ -102,7 +102,8 @@ abstract class PipelineScene {
     var gate = new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));
     return new ConnectionPipeline(
         new DeviceHandshake(credential, 16, UPLINKS_IN_FLIGHT, 4_608, Uplinks.UPLINK),
-        new Admission(mostSessions, new Elsewhere("", new SplittableRandom(2)), gate, meters),
+        new Admission(
+            mostSessions, new ServerReferences("", new SplittableRandom(2)), gate, meters),
         registrar,
         table,
         new DetachedWindows(clock),

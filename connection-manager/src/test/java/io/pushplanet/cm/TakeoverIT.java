@@ -31,7 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// One device, several nodes. The nodes compare with the directory once an hour only: what happens here happens by itself.
+/// One device and several nodes. The nodes compare with the directory only once an hour, so no
+/// takeover depends on the comparison.
 class TakeoverIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String RARELY = "--cm.directory.verify-every=1h";
@@ -49,8 +50,10 @@ class TakeoverIT {
     gateway = new TestGateway(first, "gw-takeover");
   }
 
-  /// A directory that keeps a node waiting for two seconds is away for it, whose claims say nothing of former sessions then; a node that had
-  /// nothing to ask while Redis was away does not know that it was; and one that does not listen again yet is not waited for.
+  /// Waits until Redis is usable: for a node whose call waited for two seconds the directory is
+  /// away, and its claims return no former session; a node that sent no command while Redis was
+  /// away does not know that it was; and a claim does not wait for a node that has not subscribed
+  /// again yet.
   @BeforeEach
   void bothNodesReachTheDirectory() {
     Eventually.within(
@@ -74,7 +77,7 @@ class TakeoverIT {
   }
 
   @Test
-  void rabbitmq_mqtt_91_a_device_on_two_nodes_at_once_is_let_go_by_the_former() throws Exception {
+  void rabbitmq_mqtt_91_the_former_node_releases_a_device_that_is_on_two_nodes() throws Exception {
     try (var here = subscribed(first.port("mqtt"));
         var there = subscribed(second.port("mqtt"))) {
       assertThat(here.expect(MqttPacket.Disconnect.class).reason())
@@ -84,9 +87,9 @@ class TakeoverIT {
     }
   }
 
-  /// Back and forth, for the former node may be quick by chance.
+  /// Moves the device back and forth, because the former node may be quick by chance.
   @Test
-  void a_device_is_let_in_once_the_former_node_has_let_it_go() throws Exception {
+  void a_device_is_admitted_once_the_former_node_has_released_it() throws Exception {
     var nodes = List.of(first, second);
     var clients = new ArrayList<RawClient>();
     try {
@@ -145,15 +148,14 @@ class TakeoverIT {
   }
 
   @Test
-  void emqx_18565_a_connection_with_expiry_0_leaves_no_session_whoever_takes_it_over()
-      throws Exception {
+  void emqx_18565_a_connection_with_expiry_0_leaves_no_session_to_any_node() throws Exception {
     var hour = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
     try (var here = subscribed(first.port("mqtt"))) {
       try (var there = new RawClient(second.port("mqtt"), MqttVersion.V5)) {
         there.send(RawClient.connect(MqttVersion.V5, device, false, hour));
         assertThat(there.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
         there.subscribe().expect(MqttPacket.SubAck.class);
-        // What the former node still has to write about its session must not touch the new one's.
+        // The former node's last write about its session must not change the new session.
         here.expect(MqttPacket.Disconnect.class);
         assertThat(here.next()).isEmpty();
         there.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
@@ -169,9 +171,9 @@ class TakeoverIT {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_3_2_2_3_another_node_finds_the_session_also_where_nothing_is_subscribed(
-      MqttVersion version) throws Exception {
-    // From one living connection to the next.
+  void mqtt_3_2_2_3_another_node_finds_a_session_without_a_subscription(MqttVersion version)
+      throws Exception {
+    // The former connection is still open.
     try (var here = new RawClient(first.port("mqtt"), version);
         var there = new RawClient(second.port("mqtt"), version);
         var back = new RawClient(first.port("mqtt"), version)) {
@@ -199,7 +201,7 @@ class TakeoverIT {
   }
 
   @Test
-  void mqtt_3_2_2_3_a_subscription_that_redis_has_not_is_found_at_the_node_that_granted_it()
+  void mqtt_3_2_2_3_a_subscription_that_redis_lost_comes_from_the_node_that_granted_it()
       throws Exception {
     try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5);
         var there = new RawClient(second.port("mqtt"), MqttVersion.V5)) {
@@ -219,9 +221,10 @@ class TakeoverIT {
     }
   }
 
-  /// Whether the device was elsewhere since, and has a session there, is not to be known then: 0 is what it can be told.
+  /// Before the packet the node cannot know whether the device has had a session on another node
+  /// since, so it must answer 0.
   @Test
-  void mqtt_3_2_2_3_a_session_that_redis_lost_is_present_once_its_device_has_spoken()
+  void mqtt_3_2_2_3_a_session_that_redis_lost_is_present_once_its_device_sent_a_packet()
       throws Exception {
     var directory = first.bean(SessionDirectory.class);
     try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5);
@@ -257,7 +260,7 @@ class TakeoverIT {
     }
   }
 
-  /// A persistent session with a message that is not acknowledged.
+  /// A persistent session with an unacknowledged message.
   private void leaveUnacknowledged(RawClient here) throws Exception {
     here.send(SharedNode.persistent(device, MqttVersion.V5));
     here.expect(MqttPacket.ConnAck.class);
@@ -266,9 +269,9 @@ class TakeoverIT {
     here.expect(MqttPacket.Publish.class);
   }
 
-  /// As a dispatcher does when the device's user changed.
+  /// As a dispatcher does when the device has another user.
   @Test
-  void what_was_sent_on_a_session_that_is_forgotten_is_not_sent_again() throws Exception {
+  void messages_of_a_forgotten_session_are_not_sent_again() throws Exception {
     var directory = first.bean(SessionDirectory.class);
     try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
       leaveUnacknowledged(here);
@@ -287,10 +290,10 @@ class TakeoverIT {
     }
   }
 
-  /// What it has read of the inbox would go to whoever has the device now.
+  /// Otherwise the messages that it has read from the inbox would go to the new user.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void a_connected_device_that_gets_another_user_is_let_go_with_all_that_was_for_it(
+  void a_connected_device_that_gets_another_user_is_closed_and_loses_its_messages(
       MqttVersion version) throws Exception {
     try (var here = new RawClient(first.port("mqtt"), version)) {
       here.send(SharedNode.persistent(device, version));
@@ -318,7 +321,7 @@ class TakeoverIT {
   }
 
   @Test
-  void nor_is_what_was_sent_before_its_device_unsubscribed() throws Exception {
+  void messages_sent_before_an_unsubscribe_are_not_sent_again() throws Exception {
     try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
       leaveUnacknowledged(here);
       here.send(new MqttPacket.Unsubscribe(2, List.of("push/messages"), MqttProperties.NONE));
@@ -336,10 +339,10 @@ class TakeoverIT {
     }
   }
 
-  /// @param gone whether the node has noticed that it left, before the device is back
+  /// @param gone whether the node notices that the device left before the device is back
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void nor_is_what_was_sent_on_one_that_is_forgotten_while_its_device_is_connected(boolean gone)
+  void messages_of_a_session_forgotten_during_its_connection_are_not_sent_again(boolean gone)
       throws Exception {
     var directory = first.bean(SessionDirectory.class);
     try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
@@ -364,8 +367,7 @@ class TakeoverIT {
   }
 
   @Test
-  void what_a_device_acknowledged_elsewhere_is_not_sent_again_by_the_node_before()
-      throws Exception {
+  void a_message_acknowledged_elsewhere_is_not_sent_again_by_the_former_node() throws Exception {
     var message = TestNode.newMessage();
     var hour = MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600);
     try (var here = new RawClient(first.port("mqtt"), MqttVersion.V5)) {
@@ -380,7 +382,7 @@ class TakeoverIT {
         assertThat(there.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();
         here.expect(MqttPacket.Disconnect.class);
         assertThat(here.next()).isEmpty();
-        // As a gateway does with what comes back to it.
+        // As a gateway does with messages that come back to it.
         var outcome = outcomes.poll(60, TimeUnit.SECONDS);
         assertThat(outcome).isNotNull();
         assertThat(outcome.result()).isEqualTo(Result.NOT_HERE);
@@ -402,7 +404,7 @@ class TakeoverIT {
   }
 
   @Test
-  void a_stopped_node_that_runs_on_lets_go_of_its_device_before_it_hears_it() throws Exception {
+  void a_resumed_node_releases_its_device_before_it_reads_its_packets() throws Exception {
     try (var frozen = NodeProcess.start("--cm.node-id=takeover-frozen", RARELY);
         var itsGateway = new TestGateway(frozen.gateway(), "gw-frozen");
         var here = subscribed(frozen.port("mqtt"))) {
@@ -434,7 +436,7 @@ class TakeoverIT {
   }
 
   @Test
-  void vernemq_1577_gorush_330_what_a_killed_node_had_under_way_comes_from_the_next_one()
+  void vernemq_1577_gorush_330_the_next_node_delivers_the_messages_of_a_killed_node()
       throws Exception {
     var message = TestNode.newMessage();
     try (var doomed = NodeProcess.start("--cm.node-id=takeover-doomed", RARELY);

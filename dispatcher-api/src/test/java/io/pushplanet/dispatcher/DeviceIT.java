@@ -12,6 +12,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.LastSeen;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.session.SessionNotice;
 import io.pushplanet.common.session.TakeoverNotices;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
@@ -408,7 +409,7 @@ class DeviceIT {
   void with_its_user_a_device_loses_its_mqtt_session_wherever_it_is() throws Exception {
     RedisCommands<String, String> redis =
         dispatcher.context.getBean(RedisLink.class).connection().sync();
-    var told = new LinkedBlockingQueue<TakeoverNotices.Word>();
+    var told = new LinkedBlockingQueue<SessionNotice>();
     var listening = new CountDownLatch(1);
     var node = new NodeId("node-of-" + shop.app());
     try (TakeoverNotices notices =
@@ -434,12 +435,12 @@ class DeviceIT {
 
       assertThat(told.poll(60, TimeUnit.SECONDS))
           .isEqualTo(
-              new TakeoverNotices.Handover(
+              new SessionNotice.Handover(
                   new DeviceKey(new AppId(shop.app()), new DeviceId("here")), 7));
       shop.put("/devices/here", ofNobody());
       assertThat(told.poll(60, TimeUnit.SECONDS))
           .as("registered for nobody")
-          .isInstanceOf(TakeoverNotices.Handover.class);
+          .isInstanceOf(SessionNotice.Handover.class);
       assertThat(told).isEmpty();
     }
   }

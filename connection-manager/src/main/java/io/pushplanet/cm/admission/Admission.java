@@ -13,34 +13,38 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// Whether this node takes another device. Thread-safe, lock-free.
+/// Decides whether this node admits another device. Thread-safe, lock-free.
 public final class Admission {
-  // Beside the reasons that MQTT has: a node refuses much else as "not authorised".
+  // A reason of its own: MQTT's "not authorised" has many other causes, too.
   private static final String DEVICE_DELETED = "device_deleted";
 
   private final int mostSessions;
-  private final Elsewhere elsewhere;
+  private final ServerReferences serverReferences;
   private final AcceptGate gate;
   private final Map<ReasonCode, Counter> refusals = new EnumMap<>(ReasonCode.class);
   private final Counter denied;
   private final Counter admitted;
   private volatile boolean draining;
 
-  /// What was decided.
+  /// The decision.
   public sealed interface AdmissionOutcome {
     record Admitted() implements AdmissionOutcome {}
 
-    /// @param elsewhere a Server Reference (MQTT 5): where the client may go instead
-    /// @param retryAfter when it makes sense to come back here; not the same for two clients; 0 to go elsewhere
-    record Refused(ReasonCode reason, String why, Optional<String> elsewhere, Duration retryAfter)
+    /// @param serverReference a Server Reference (MQTT 5): the address where the client may go
+    ///     instead
+    /// @param retryAfter when the client should come back here, different for each client; 0 to go
+    ///     elsewhere
+    record Refused(
+        ReasonCode reason, String why, Optional<String> serverReference, Duration retryAfter)
         implements AdmissionOutcome {}
   }
 
-  /// @param elsewhere where clients are sent while this node is full or leaving
-  /// @param gate what knows of wrong credentials by address
-  public Admission(int mostSessions, Elsewhere elsewhere, AcceptGate gate, MeterRegistry meters) {
+  /// @param serverReferences where clients are sent while this node is full or leaving
+  /// @param gate counts wrong credentials by address
+  public Admission(
+      int mostSessions, ServerReferences serverReferences, AcceptGate gate, MeterRegistry meters) {
     this.mostSessions = mostSessions;
-    this.elsewhere = elsewhere;
+    this.serverReferences = serverReferences;
     this.gate = gate;
     for (var reason : ReasonCode.values()) {
       refusals.put(
@@ -51,7 +55,7 @@ public final class Admission {
     this.admitted = meters.counter("cm.admission.connected");
   }
 
-  /// Whether a CONNECT is looked at.
+  /// Whether a CONNECT is examined.
   ///
   /// @param door by which the device came
   /// @param source where the device is; null once it is gone
@@ -59,7 +63,7 @@ public final class Admission {
     if (draining) {
       return refused(ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving", door);
     }
-    // For sockets that came through the gate together, before the address had used its failures up.
+    // For sockets that passed the gate together, before the address had used up its failures.
     if (source != null && gate.failsTooOften(source, nowNanos)) {
       return new AdmissionOutcome.Refused(
           ReasonCode.CONNECTION_RATE_EXCEEDED,
@@ -72,8 +76,8 @@ public final class Admission {
 
   /// Whether there is room for a device whose credential is good.
   ///
-  /// @param isHere it is one of the `sessions`
-  /// @param sessions that there are, or will be in a moment
+  /// @param isHere whether the device is one of the `sessions`
+  /// @param sessions on this node, with those that are about to be here
   /// @param door as in [#ask]
   public AdmissionOutcome askForRoom(boolean isHere, int sessions, Door door) {
     return isHere || sessions < mostSessions
@@ -82,7 +86,7 @@ public final class Admission {
   }
 
   private AdmissionOutcome refused(ReasonCode alone, String why, Door door) {
-    var reference = elsewhere.reference(door);
+    var reference = serverReferences.reference(door);
     return new AdmissionOutcome.Refused(
         reference.isPresent() ? ReasonCode.USE_ANOTHER_SERVER : alone,
         why,
@@ -90,24 +94,25 @@ public final class Admission {
         reference.isPresent() ? Duration.ZERO : gate.retryAfter());
   }
 
-  /// A credential from there was wrong: past `cm.admission.address-failures-per-second` the address is closed at the door.
+  /// A credential from this address was wrong. Above `cm.admission.address-failures-per-second` its
+  /// sockets are closed before TLS.
   public void failed(@Nullable InetAddress source, long nowNanos) {
     if (source != null) {
       gate.failed(source, nowNanos);
     }
   }
 
-  /// When a client that is turned away for lack of room should come back: never the same for two.
+  /// When a client that is refused for lack of room should come back, different for each client.
   public Duration retryAfter() {
     return gate.retryAfter();
   }
 
-  /// From now on nobody is admitted.
+  /// From now on no device is admitted.
   public void drain() {
     draining = true;
   }
 
-  /// The drain was called off.
+  /// The drain was cancelled.
   public void reopen() {
     draining = false;
   }
@@ -120,7 +125,7 @@ public final class Admission {
     admitted.increment();
   }
 
-  /// By a password that its device was given before it was deleted.
+  /// Counts a refusal of a password from before the deletion of its device.
   public void countDenied() {
     denied.increment();
   }

@@ -1,4 +1,4 @@
-/// Whether there is room for one more.
+/// Decides whether this node admits a device, and where the device may go instead.
 @NullMarked
 package io.pushplanet.cm.admission;
 

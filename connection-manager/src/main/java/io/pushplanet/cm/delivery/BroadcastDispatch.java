@@ -1,6 +1,6 @@
 package io.pushplanet.cm.delivery;
 
-import io.pushplanet.cm.directory.Doubts;
+import io.pushplanet.cm.directory.OwnershipDoubts;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.SessionTable;
@@ -36,7 +36,7 @@ public final class BroadcastDispatch {
   private final DeliveryMetrics metrics;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
-  private final Doubts doubts;
+  private final OwnershipDoubts doubts;
   private final Map<Loop, BroadcastLane> lanes = new ConcurrentHashMap<>();
 
   /// @param doubts told where gateways are wrong about who has a device, or this node is
@@ -46,7 +46,7 @@ public final class BroadcastDispatch {
       DeliveryMetrics metrics,
       InstantSource clock,
       LongSupplier nanoTime,
-      Doubts doubts) {
+      OwnershipDoubts doubts) {
     this.sessions = sessions;
     this.settings = settings;
     this.metrics = metrics;

@@ -1,7 +1,7 @@
 package io.pushplanet.cm.delivery;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.pushplanet.cm.directory.Doubts;
+import io.pushplanet.cm.directory.OwnershipDoubts;
 import io.pushplanet.cm.session.SessionTable;
 import java.time.Clock;
 import java.util.concurrent.ExecutorService;
@@ -22,7 +22,7 @@ class DeliveryConfiguration {
       DeliverySettings settings,
       DeliveryMetrics metrics,
       Clock clock,
-      Doubts doubts) {
+      OwnershipDoubts doubts) {
     return new FrameDispatch(table, settings, metrics, clock, System::nanoTime, doubts);
   }
 
@@ -32,7 +32,7 @@ class DeliveryConfiguration {
       DeliverySettings settings,
       DeliveryMetrics metrics,
       Clock clock,
-      Doubts doubts) {
+      OwnershipDoubts doubts) {
     return new BroadcastDispatch(table, settings, metrics, clock, System::nanoTime, doubts);
   }
 

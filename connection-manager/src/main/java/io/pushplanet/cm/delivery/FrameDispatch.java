@@ -1,6 +1,6 @@
 package io.pushplanet.cm.delivery;
 
-import io.pushplanet.cm.directory.Doubts;
+import io.pushplanet.cm.directory.OwnershipDoubts;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.Letter;
 import io.pushplanet.cm.session.OutboundMessage;
@@ -31,7 +31,7 @@ public final class FrameDispatch {
   private final DeliveryMetrics metrics;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
-  private final Doubts doubts;
+  private final OwnershipDoubts doubts;
 
   /// A frame on its way to the loops.
   private record Run(
@@ -48,7 +48,7 @@ public final class FrameDispatch {
       DeliveryMetrics metrics,
       InstantSource clock,
       LongSupplier nanoTime,
-      Doubts doubts) {
+      OwnershipDoubts doubts) {
     this.sessions = sessions;
     this.settings = settings;
     this.metrics = metrics;

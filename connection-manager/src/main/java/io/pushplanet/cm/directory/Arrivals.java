@@ -2,10 +2,10 @@ package io.pushplanet.cm.directory;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.micrometer.core.instrument.Counter;
-import io.pushplanet.cm.directory.Directory.Remembered;
+import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.SessionNotice.SessionRelease;
 import io.pushplanet.common.session.SessionOwner;
-import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -17,10 +17,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The devices whose connections are between claim and table, and what other nodes say of them meanwhile, when there is no
-/// session yet that could be told ([why so](RATIONALE.md)). Thread-safe.
+/// The connections that are between claim and table, and the notices that other nodes send of their
+/// devices meanwhile, when the table has no session yet that could receive them
+/// ([why so](RATIONALE.md)). Thread-safe.
 final class Arrivals {
-  private static final int MOST_WORDS = 8;
+  private static final int MOST_RELEASES = 8;
 
   private final ConcurrentHashMap<DeviceKey, Arriving> arriving = new ConcurrentHashMap<>();
   private final Duration formerWithin;
@@ -29,36 +30,42 @@ final class Arrivals {
 
   /// Connections of one device between claim and table.
   ///
-  /// @param heard the highest epoch that another node was heard to have meanwhile, or under which the device was deleted
-  /// @param claimed the highest epoch under which the directory gave it to one of them
+  /// @param heard the highest epoch under which another node claimed the device meanwhile, or under
+  ///     which it was deleted or got another user
+  /// @param claimed the highest epoch under which the directory gave the device to one of them
   /// @param newest the highest epoch of one of them, also one that the directory did not give
-  /// @param words what other nodes have said meanwhile, the last [#MOST_WORDS]
-  /// @param heirs who waits for that, or has waited
+  /// @param releases of former owners meanwhile, the last [#MOST_RELEASES]
+  /// @param waiting claims that wait for a release, or have waited
   private record Arriving(
-      int claims, long heard, long claimed, long newest, List<Bequest> words, List<Heir> heirs) {
+      int claims,
+      long heard,
+      long claimed,
+      long newest,
+      List<SessionRelease> releases,
+      List<WaitingClaim> waiting) {
     private static final Arriving ONE = new Arriving(1, 0, 0, 0, List.of(), List.of());
 
     Arriving with(int others) {
-      return new Arriving(others, heard, claimed, newest, words, heirs);
+      return new Arriving(others, heard, claimed, newest, releases, waiting);
     }
 
     Arriving hearing(long epoch) {
-      return new Arriving(claims, Math.max(heard, epoch), claimed, newest, words, heirs);
+      return new Arriving(claims, Math.max(heard, epoch), claimed, newest, releases, waiting);
     }
 
-    Arriving left(Bequest told) {
-      var last = words.size() < MOST_WORDS ? words : words.subList(1, MOST_WORDS);
-      return new Arriving(claims, heard, claimed, newest, added(last, told), heirs);
+    Arriving releasedBy(SessionRelease release) {
+      var last = releases.size() < MOST_RELEASES ? releases : releases.subList(1, MOST_RELEASES);
+      return new Arriving(claims, heard, claimed, newest, added(last, release), waiting);
     }
 
-    Arriving claiming(long epoch, @Nullable Heir heir) {
-      var waiting = heir == null ? heirs : added(heirs, heir);
+    Arriving claiming(long epoch, @Nullable WaitingClaim claim) {
+      var all = claim == null ? waiting : added(waiting, claim);
       long newer = Math.max(newest, epoch);
-      return new Arriving(claims, heard, Math.max(claimed, epoch), newer, words, waiting);
+      return new Arriving(claims, heard, Math.max(claimed, epoch), newer, releases, all);
     }
 
     Arriving presuming(long epoch) {
-      return new Arriving(claims, heard, claimed, epoch, words, heirs);
+      return new Arriving(claims, heard, claimed, epoch, releases, waiting);
     }
 
     private static <T> List<T> added(List<T> some, T one) {
@@ -67,82 +74,80 @@ final class Arrivals {
       return List.copyOf(all);
     }
 
-    /// How the session was, where somebody has said so: of several words one that names a session.
-    Optional<Bequest> wordFor(Heir heir) {
-      return words.stream()
-          .filter(heir::isMeant)
-          .max(Comparator.comparing(told -> !told.session().isEmpty()));
+    /// Of several releases that answer the claim, one that describes a session.
+    Optional<SessionRelease> answerTo(WaitingClaim claim) {
+      return releases.stream()
+          .filter(claim::isAnsweredBy)
+          .max(Comparator.comparing(release -> !release.session().isEmpty()));
     }
   }
 
-  /// A claim that waits for the node that had the device.
-  static final class Heir {
-    private final long claim;
-    private final long former;
+  /// A claim that waits until the former owner has released the device.
+  static final class WaitingClaim {
+    private final long epoch;
+    private final long formerEpoch;
 
     @GuardedBy("this")
-    private @Nullable Optional<Remembered> word;
+    private @Nullable Optional<RememberedSession> answer;
 
     @GuardedBy("this")
-    private Consumer<Optional<Remembered>> listener = _ -> {};
+    private Consumer<Optional<RememberedSession>> listener = _ -> {};
 
-    /// @param claim its epoch
-    /// @param former the epoch of the session that the device had
-    private Heir(long claim, long former) {
-      this.claim = claim;
-      this.former = former;
+    private WaitingClaim(long epoch, long formerEpoch) {
+      this.epoch = epoch;
+      this.formerEpoch = formerEpoch;
     }
 
-    /// Another claim on this node, behind this one.
-    private Heir next() {
-      return new Heir(claim, former);
+    /// A later claim on this node waits for the same release.
+    private WaitingClaim next() {
+      return new WaitingClaim(epoch, formerEpoch);
     }
 
-    /// An answer names the epoch before the claim. A node that let the device go without having heard of the claim names its
-    /// own.
-    private boolean isMeant(Bequest told) {
-      return told.epoch() == claim - 1 || told.epoch() == former;
+    /// An answer to the claim carries the epoch before it. A former owner that released the device
+    /// before it heard of the claim sends its own epoch.
+    private boolean isAnsweredBy(SessionRelease release) {
+      return release.epoch() == epoch - 1 || release.epoch() == formerEpoch;
     }
 
     private synchronized boolean isWaiting() {
-      return word == null;
+      return answer == null;
     }
 
-    /// @return whether it waited until now
-    private boolean hear(Optional<Remembered> session) {
-      Consumer<Optional<Remembered>> then;
+    /// @return whether the claim waited until now
+    private boolean goOn(Optional<RememberedSession> session) {
+      Consumer<Optional<RememberedSession>> then;
       synchronized (this) {
-        if (word != null) {
+        if (answer != null) {
           return false;
         }
-        word = session;
+        answer = session;
         then = listener;
       }
       then.accept(session);
       return true;
     }
 
-    private void listen(Consumer<Optional<Remembered>> then) {
-      Optional<Remembered> heard;
+    private void listen(Consumer<Optional<RememberedSession>> then) {
+      Optional<RememberedSession> answered;
       synchronized (this) {
-        heard = word;
+        answered = answer;
         listener = then;
       }
-      if (heard != null) {
-        then.accept(heard);
+      if (answered != null) {
+        then.accept(answered);
       }
     }
   }
 
-  /// @param formerWithin how long a former node is waited for
-  /// @param unanswered former nodes that said nothing within that time
+  /// @param formerWithin how long a claim waits for the former owner
+  /// @param unanswered counts former owners that did not answer within that time
   Arrivals(Duration formerWithin, Registrar.Timer timer, Counter unanswered) {
     this.formerWithin = formerWithin;
     this.timer = timer;
     this.unanswered = unanswered;
   }
 
-  /// One more connection of the device sets out; ends with [#arrived].
+  /// Another connection of the device is about to claim it; ends with [#arrived].
   void setOut(DeviceKey device) {
     arriving.merge(device, Arriving.ONE, (others, _) -> others.with(others.claims() + 1));
   }
@@ -157,22 +162,24 @@ final class Arrivals {
     return Set.copyOf(arriving.keySet());
   }
 
-  /// Whether a connection of the device is between claim and table. Who asks for its session afterwards finds it there, if it was on its way before.
+  /// Whether a connection of the device is between claim and table. A caller that looks into the
+  /// table afterwards finds the session of a connection that has arrived by then.
   boolean isArriving(DeviceKey device) {
     return arriving.containsKey(device);
   }
 
-  /// What a connection finds that comes into the table.
+  /// The state of a connection that enters the table.
   enum Arrival {
     /// The device is this connection's.
     NEWEST,
-    /// The same by this node's word alone, for the directory gave no epoch.
+    /// The device is this connection's as far as this node knows: the directory gave no epoch.
     PRESUMED,
-    /// Another connection was given the device since, or it was deleted.
+    /// Another connection has claimed the device since, or it was deleted.
     OUTRUN
   }
 
-  /// A later claim on this node counts as one elsewhere does: where its connection is gone already, the end of that deletes the entry in the directory.
+  /// A later claim on this node counts like one on another node: if that claim's connection is gone
+  /// already, its end removes the entry in the directory.
   Arrival arrived(DeviceKey device, long epoch) {
     var found = new AtomicReference<>(Arriving.ONE);
     arriving.computeIfPresent(
@@ -188,9 +195,9 @@ final class Arrivals {
     return all.claimed() < epoch ? Arrival.PRESUMED : Arrival.NEWEST;
   }
 
-  /// A claim that the directory has not answered.
+  /// The directory has not answered a claim.
   ///
-  /// @param least of its epoch
+  /// @param least possible epoch of the claim
   /// @return its epoch, above those of the claims before it
   long presume(DeviceKey device, long least) {
     var now =
@@ -199,64 +206,68 @@ final class Arrivals {
     return now == null ? least : now.newest();
   }
 
-  /// Whoever has claimed one of them under this epoch, or a lower one, has lost it again.
+  /// Every connection that claimed the device under this epoch or an older one has lost it again.
   ///
-  /// @return whether there may be such a one
+  /// @return whether there may be such a connection
   boolean takenOver(DeviceKey device, long epoch) {
     var now = arriving.computeIfPresent(device, (_, all) -> all.hearing(epoch));
     return now != null && now.claimed() < epoch;
   }
 
-  /// A claim has its epoch. Call in the order in which the directory gave them, for a claim behind one on this node waits for
-  /// the same former node.
+  /// The directory has answered a claim. Must be called in the order of its answers, because a
+  /// claim behind a waiting claim of this node waits for the same former owner.
   ///
-  /// @param former the session of the device on another node, which was told of the claim
-  /// @return for [#await]; empty where no other node is waited for
-  Optional<Heir> claimed(DeviceKey device, long claim, Optional<SessionOwner> former) {
-    var made = new AtomicReference<@Nullable Heir>();
+  /// @param former the owner on another node that was told of the claim
+  /// @return for [#await]; empty when there is no other node to wait for
+  Optional<WaitingClaim> claimed(DeviceKey device, long epoch, Optional<SessionOwner> former) {
+    var made = new AtomicReference<@Nullable WaitingClaim>();
     arriving.computeIfPresent(
         device,
         (_, all) -> {
           made.set(
               former
-                  .map(owner -> new Heir(claim, owner.epoch()))
+                  .map(owner -> new WaitingClaim(epoch, owner.epoch()))
                   .or(() ->
-                      all.heirs().stream().filter(Heir::isWaiting).findFirst().map(Heir::next))
+                      all.waiting().stream()
+                          .filter(WaitingClaim::isWaiting)
+                          .findFirst()
+                          .map(WaitingClaim::next))
                   .orElse(null));
-          return all.claiming(claim, made.get());
+          return all.claiming(epoch, made.get());
         });
     return Optional.ofNullable(made.get());
   }
 
-  /// The node that had the device says when it has let it go, and how the session was ([#left]). Until then it still delivers,
-  /// and what it was about to deliver comes here next. A node that stands still or is cut off says nothing.
+  /// Waits until the former owner has released the device and described the session ([#released]).
+  /// Until then that node may still deliver, and the messages that it has not delivered come here
+  /// next. A node that stands still or is cut off does not answer.
   ///
-  /// @param then hears how the session was, on any thread, after `formerWithin` at the latest; at once where the word is here
-  ///     already
-  void await(DeviceKey device, Heir heir, Consumer<Optional<Remembered>> then) {
+  /// @param then receives the described session, on any thread, after `formerWithin` at the latest;
+  ///     at once if the release has come already
+  void await(DeviceKey device, WaitingClaim claim, Consumer<Optional<RememberedSession>> then) {
     var now = arriving.get(device);
     if (now != null) {
-      now.wordFor(heir).ifPresent(told -> heir.hear(Remembered.read(told)));
+      now.answerTo(claim).ifPresent(release -> claim.goOn(RememberedSession.read(release)));
     }
-    if (heir.isWaiting()) {
+    if (claim.isWaiting()) {
       timer.after(
           formerWithin,
           () -> {
-            if (heir.hear(Optional.empty())) {
+            if (claim.goOn(Optional.empty())) {
               unanswered.increment();
             }
           });
     }
-    heir.listen(then);
+    claim.listen(then);
   }
 
-  /// A node that had one of them says how its session was.
-  void left(Bequest told) {
-    var now = arriving.computeIfPresent(told.device(), (_, all) -> all.left(told));
+  /// A former owner has released the device and describes the session.
+  void released(SessionRelease release) {
+    var now = arriving.computeIfPresent(release.device(), (_, all) -> all.releasedBy(release));
     if (now != null) {
-      now.heirs().stream()
-          .filter(heir -> heir.isMeant(told))
-          .forEach(heir -> heir.hear(Remembered.read(told)));
+      now.waiting().stream()
+          .filter(claim -> claim.isAnsweredBy(release))
+          .forEach(claim -> claim.goOn(RememberedSession.read(release)));
     }
   }
 }

@@ -3,8 +3,8 @@ package io.pushplanet.cm.directory;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.SessionNotice.SessionRelease;
 import io.pushplanet.common.session.SessionOwner;
-import io.pushplanet.common.session.TakeoverNotices.Bequest;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -13,37 +13,40 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// What all nodes know together of devices, as this node asks it: who has which, and the subscriptions of persistent
-/// sessions. Everything that a node writes of a session carries its epoch, and changes nothing where a newer owner has written; nor
-/// where the node does not own the device, and the password that the session came by is denied.
+/// What all nodes share about devices: the owner of each device, and the subscriptions of
+/// persistent sessions. Every write about a session carries the session's epoch, and has no effect
+/// if a newer owner has written, or if the node does not own the device and the session's password
+/// is denied.
 ///
-/// Calls block and throw [io.pushplanet.common.session.DirectoryUnavailable]; a call that failed may have had its effect.
-/// Thread-safe.
+/// Calls block and throw [io.pushplanet.common.session.DirectoryUnavailable]; a failed call may
+/// have had its effect. Thread-safe.
 public interface Directory {
-  /// @param subscription null when the device had none as it left
+  /// @param subscription null when the device left without one
   /// @param epoch of the connection that held the session before
-  record Remembered(@Nullable Subscription subscription, long epoch) {
+  record RememberedSession(@Nullable Subscription subscription, long epoch) {
     private static final Pattern FORM = Pattern.compile("([0-3]),([0-9]{1,9})(?:,([0-9]{1,18}))?");
 
-    /// Written where a session has no subscription; nodes of an earlier version take it for no session.
+    /// Written for a session without a subscription; nodes of an earlier version take it for no
+    /// session.
     private static final String NONE = "3,0";
 
-    /// A session's subscription as it is written.
+    /// A session's subscription as Redis holds it.
     static String text(@Nullable Subscription subscription) {
       return subscription == null
           ? NONE
           : subscription.qos().ordinal() + "," + subscription.identifier();
     }
 
-    /// What another node says of the session that it had.
-    static Optional<Remembered> read(Bequest told) {
-      return told.session().isEmpty()
+    /// The session that a former owner describes.
+    static Optional<RememberedSession> read(SessionRelease release) {
+      return release.session().isEmpty()
           ? Optional.empty()
-          : read(told.session() + "," + told.epoch());
+          : read(release.session() + "," + release.epoch());
     }
 
-    /// `qos,identifier,epoch`; nodes of an earlier version wrote no epoch. Nothing when it has another form.
-    static Optional<Remembered> read(String text) {
+    /// `qos,identifier,epoch`; nodes of an earlier version wrote no epoch. Empty for any other
+    /// form.
+    static Optional<RememberedSession> read(String text) {
       var parts = FORM.matcher(text);
       if (!parts.matches()) {
         return Optional.empty();
@@ -54,84 +57,91 @@ public interface Directory {
               : Subscription.of(
                   QoS.of(Integer.parseInt(parts.group(1))), Integer.parseInt(parts.group(2)));
       var epoch = parts.group(3);
-      return Optional.of(new Remembered(subscription, epoch == null ? 0 : Long.parseLong(epoch)));
+      return Optional.of(
+          new RememberedSession(subscription, epoch == null ? 0 : Long.parseLong(epoch)));
     }
   }
 
-  /// What a device that connects wants of the session it left behind.
-  enum Former {
-    /// Nothing: it is forgotten.
+  /// What a connecting device wants of its former session.
+  enum FormerSession {
+    /// The session is forgotten.
     FORGET,
-    /// Its subscription; from now on it does not age until [Order.End].
+    /// Its subscription. The session does not expire before [Command.End].
     RESUME,
     /// Its subscription, for this connection only.
     RESUME_ONCE
   }
 
-  /// Something to do for one device.
-  sealed interface Order {
+  /// A change for one device.
+  sealed interface Command {
     DeviceKey device();
 
-    /// Takes the device over for this node, unless its password is denied.
+    /// Takes the device over for this node unless its password is denied.
     ///
     /// @param passwordEnds in this second of the epoch
-    record Claim(DeviceKey device, Former former, long passwordEnds) implements Order {}
+    record Claim(DeviceKey device, FormerSession former, long passwordEnds) implements Command {}
 
     /// @param passwordEnds as in [Claim]
     record Remember(DeviceKey device, long epoch, Subscription subscription, long passwordEnds)
-        implements Order {}
+        implements Command {}
 
     /// @param passwordEnds as in [Claim]
-    record Forget(DeviceKey device, long epoch, long passwordEnds) implements Order {}
+    record Forget(DeviceKey device, long epoch, long passwordEnds) implements Command {}
 
-    /// The claimed connection came to nothing.
-    record Release(DeviceKey device, long epoch) implements Order {}
+    /// The claimed connection failed.
+    record Release(DeviceKey device, long epoch) implements Command {}
 
-    /// Tells the node that claimed the device that this one has let it go.
+    /// Tells the node that claimed the device that this node has released it.
     ///
-    /// @param heir as its claim was heard
-    /// @param session how it was, as [Remembered#text] says it; empty where there is none to go on with
-    record LetGo(DeviceKey device, SessionOwner heir, String session) implements Order {}
+    /// @param session as [RememberedSession#text] writes it; empty when there is nothing to resume
+    record ConfirmRelease(DeviceKey device, SessionOwner claimant, String session)
+        implements Command {}
 
     /// The connection ended; the session lives for `seconds` more.
     ///
-    /// @param left with this subscription; null: with none, where the device was this node's till the end
+    /// @param left the subscription at the end; null when there was none, which is remembered only
+    ///     if this node owned the device until the end
     /// @param passwordEnds as in [Claim]
     record End(
         DeviceKey device, long epoch, long seconds, @Nullable Subscription left, long passwordEnds)
-        implements Order {}
+        implements Command {}
   }
 
-  /// What became of an order.
+  /// The result of a command.
   sealed interface Answer {
-    /// @param former who had the device until now
-    /// @param heard whether another node, which had it, was told: it says when it has let the device go
+    /// @param former the owner until now
+    /// @param heard whether the former owner, another node, received the claim: it confirms when it
+    ///     has released the device
     record Claimed(
-        long epoch, Optional<SessionOwner> former, boolean heard, Optional<Remembered> remembered)
+        long epoch,
+        Optional<SessionOwner> former,
+        boolean heard,
+        Optional<RememberedSession> remembered)
         implements Answer {}
 
-    /// The device was deleted since it was given this password; whoever has it keeps it.
+    /// The device was deleted after it was given this password; its present owner stays.
     record Denied() implements Answer {}
 
-    /// Done, or in vain because somebody newer has written.
+    /// Carried out, or without effect because a newer owner has written.
     record Done() implements Answer {}
 
-    /// This one could not be done; it may have had part of its effect. Its neighbours do not mind.
+    /// The command failed and may have had part of its effect. Other commands are not affected.
     record Failed(String reason) implements Answer {}
   }
 
-  /// Carries the orders out, one after the other, in one round trip.
+  /// Carries out the commands, one after the other, in one round trip.
   ///
   /// @return an answer to each, in the same order
-  List<Answer> carryOut(List<Order> orders);
+  List<Answer> execute(List<Command> commands);
 
   Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices);
 
-  /// Sessions that the directory does not know (any more). One that has been taken up elsewhere since is refused, also when that
-  /// connection is over; what is remembered of an older one is forgotten.
+  /// Registers sessions that the directory does not know (any more). A session that has been
+  /// resumed on another node since is refused, even if that connection has ended; a remembered
+  /// older session is forgotten.
   Announcement announce(Map<DeviceKey, Announced> sessions);
 
-  /// Those of the devices whose password lets nobody in any more.
+  /// Those of the devices whose password is denied.
   ///
   /// @param passwordEnds of each, in this second of the epoch
   Set<DeviceKey> denied(Map<DeviceKey, Long> passwordEnds);
@@ -139,10 +149,11 @@ public interface Directory {
   /// @param passwordEnds in this second of the epoch
   record Announced(long epoch, long passwordEnds) {}
 
-  /// What became of sessions that were announced.
+  /// The result of an announcement.
   ///
-  /// @param owners of each as the directory now has it; of a session that was refused, at least the newer epoch
-  /// @param denied whose password let nobody in any more: they were not announced
+  /// @param owners of each device as the directory has it now; of a refused session at least the
+  ///     newer epoch
+  /// @param denied devices whose password is denied: they were not announced
   record Announcement(Map<DeviceKey, SessionOwner> owners, Set<DeviceKey> denied) {
     public Announcement {
       owners = Map.copyOf(owners);

@@ -29,7 +29,7 @@ class DirectoryConfiguration {
 
   @Bean(destroyMethod = "close")
   TakeoverNotices takeoverNotices(RedisClient client, NodeId nodeId, Registrar registrar) {
-    return TakeoverNotices.listen(client, nodeId, registrar::hear, registrar::doubtAll);
+    return TakeoverNotices.listen(client, nodeId, registrar::hear, registrar::compareAll);
   }
 
   @Bean(destroyMethod = "close")

@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Whether the directory answered last time; says so once when that changes. Thread-safe.
+/// Whether the directory answered last time. Logs each change once. Thread-safe.
 final class DirectoryHealth {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryHealth.class);
 

@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
-/// Meters of what is told to the directory and learned from it. Thread-safe.
+/// Meters of the exchange with the directory. Thread-safe.
 final class DirectoryMetrics {
   final Counter directoryFailures;
   final Counter ordersUntold;

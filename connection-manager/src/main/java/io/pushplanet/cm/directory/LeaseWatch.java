@@ -4,36 +4,37 @@ import io.pushplanet.common.session.SessionDirectory;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/// Whether gateways may have taken this node for gone meanwhile. Thread-safe.
+/// Tells whether gateways may have believed that this node was gone. Thread-safe.
 public final class LeaseWatch {
-  /// Gateways act for another second on the leases they read last: the look at the next heartbeat is for what they parked
-  /// in it.
-  private static final int LOOKS = 2;
+  /// Gateways use the leases that they read last for another second. The check at the next
+  /// heartbeat finds the messages that they parked in this second.
+  private static final int CHECKS = 2;
 
   private @Nullable Instant renewedAt;
-  private int looksLeft = LOOKS;
+  private int checksLeft = CHECKS;
 
-  /// The lease was renewed, as of `at`; until `answered` the one before was all that gateways could read.
+  /// The lease was renewed as of `at`; until `answered` gateways read the former one.
   ///
-  /// @param known whether the directory still had the one before
-  /// @return whether it had run out before, or was lost with everything else: what came for this node's devices was parked,
-  ///     and nobody told it
+  /// @param known whether the directory still had the former lease
+  /// @return whether the former lease had run out or was lost: gateways then parked the messages
+  ///     for this node's devices, and told this node nothing
   synchronized boolean renewed(Instant at, Instant answered, boolean known) {
     var before = renewedAt;
     renewedAt = at;
     return before != null && (!known || before.plus(SessionDirectory.LEASE).isBefore(answered));
   }
 
-  /// The same for whoever looks into inboxes: also true of the first renewal of all, because devices come in before it and
-  /// what is for them is parked, and again of the renewal after each of these.
+  /// Whether inboxes must be checked. As [#renewed], but also true for the first renewal, because
+  /// devices connect before it and their messages are parked, and again for the renewal after each
+  /// of these.
   public synchronized boolean mayHaveMissed(Instant at, Instant answered, boolean known) {
     if (renewed(at, answered, known)) {
-      looksLeft = LOOKS;
+      checksLeft = CHECKS;
     }
-    if (looksLeft == 0) {
+    if (checksLeft == 0) {
       return false;
     }
-    looksLeft--;
+    checksLeft--;
     return true;
   }
 }

@@ -8,14 +8,15 @@ import java.util.concurrent.Executors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Runs tasks one after the other on a thread of its own, and begins none sooner than so long after the one before: whoever
-/// gathers work for the next task gathers more. A lone task begins at once. Thread-safe.
+/// Runs tasks one after the other on a thread of its own, with a least time between the beginnings
+/// of two tasks, so that more work gathers for the next one. A lone task begins at once.
+/// Thread-safe.
 final class PacedWorker implements Executor, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PacedWorker.class);
 
   private final long apartNanos;
   private final ExecutorService thread;
-  // Of that thread alone.
+  // Confined to that thread.
   private long notBeforeNanos = System.nanoTime();
 
   PacedWorker(String name, Duration apart) {

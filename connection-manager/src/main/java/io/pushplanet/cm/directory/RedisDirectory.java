@@ -18,14 +18,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// The directory in Redis. Losing Redis loses the remembered subscriptions: a device is then told "session present = 0" and
-/// subscribes again, as the protocol wants; no message is lost, they are in the inbox. Thread-safe; a call blocks at most
-/// two seconds.
+/// The directory in Redis. If Redis loses its data, the remembered subscriptions are lost: a device
+/// is then told "session present = 0" and subscribes again, as the protocol asks. No message is
+/// lost, because messages wait in the inbox. Thread-safe; a call blocks for at most two seconds.
 final class RedisDirectory implements Directory {
-  /// While a device is connected its session does not age; the longest that a session may outlive its connection.
+  /// How long a session may outlive its connection at most. While the device is connected its
+  /// session does not expire.
   private static final Duration LONGEST = Duration.ofDays(30);
 
-  /// Whoever had a session that was taken up since, and is not connected any more.
+  /// Stands for the owner of a newer session that has ended.
   private static final NodeId NOBODY = new NodeId("nobody");
 
   private static final String[] NO_KEYS = {};
@@ -41,9 +42,9 @@ final class RedisDirectory implements Directory {
       local function written(held) return held and tonumber(string.match(held, '^%d+,%d+,(%d+)$')) end
       """;
 
-  /// KEYS two for each session, as below; ARGV node, who is said to have a session that is newer than the announced one and has
-  /// ended, then the epoch of each and the end of the password that it came by. An older session than the announced one is over: its device
-  /// was not told of it.
+  /// KEYS two for each session, as below. ARGV this node, the owner to answer for a newer session
+  /// that has ended, then the epoch and the end of the password of each session. A remembered
+  /// session that is older than the announced one is deleted: its device was not told of it.
   private static final Script ANNOUNCE =
       Script.of(
           SessionDirectory.FUNCTIONS
@@ -68,25 +69,31 @@ final class RedisDirectory implements Directory {
               return owners
               """);
 
-  /// ARGV node, now in ms, ms that a session lives untouched, and the orders, a line for each: what to do, the writer's epoch, the
-  /// end of the password that he came by, the device, and something more. Answers with a text for each. Two keys belong to a device: the owner, and the subscription
-  /// (`qos,identifier,epoch`). An order that fails (a key that holds something else) fails alone.
+  /// ARGV node, now in ms, longest life of a session in ms, and the commands, a line for each: its
+  /// name, the writer's epoch, the end of the password of the writer's session, the device, and an
+  /// argument. Answers with a text for each. A device has two keys: the owner, and the subscription
+  /// (`qos,identifier,epoch`). A command that fails (a key holds something else) fails alone.
   ///
-  /// One argument for all, because the client does so much for each; Redis needs the keys' names beforehand only in a cluster,
-  /// where no script can have keys of many devices anyway.
+  /// All commands are one argument, because each argument costs the client time. Only a cluster
+  /// needs the keys' names beforehand, and there no script can use the keys of many devices anyway.
   ///
-  /// A claim by a password that is denied leaves everything as it is. So does a session that came by one, to a node that could ask nobody, but for its own
-  /// entry: its epoch is the node's own, and may be above that of the device as it was registered anew.
+  /// A claim with a denied password changes nothing. A session that came by a denied password while
+  /// its node could not ask Redis changes nothing but its own owner's entry: its epoch was made up
+  /// by the node, and may be above that of the device as it was registered anew.
   ///
-  /// Each claim that was heard is answered, to who made it and in the name of the epoch before it, once the device was let go. Who has lost a session before he heard of the claim tells the present owner how it was, where that is
-  /// remembered nowhere, so that this one need not guess whether there was none.
+  /// Each claim that was heard is answered to the node that made it, under the epoch before the
+  /// claim, once the device is released. A node that lost a session before it heard of the claim
+  /// describes the session to the present owner if Redis remembers nothing, so that this owner need
+  /// not guess whether there was a session.
   ///
-  /// A claim's epoch is above that of the session it takes up, also when that ended on a node whose clock is ahead.
+  /// The epoch of a claim is above that of the session that it resumes, even if that session ended
+  /// on a node whose clock is ahead.
   ///
-  /// That a session has no subscription stands there only from the end of its owner's connection to the next one: a SUBSCRIBE
-  /// whose remembering is lost must not be followed by "session present". What Redis has lost does not come back by the
-  /// end of a connection, which may be one of long ago: its window of unacknowledged packets would be taken for the last.
-  private static final Script CARRY_OUT =
+  /// "No subscription" is remembered only from the end of the owner's connection to the next
+  /// connection: if Redis loses a SUBSCRIBE, the device must not be told "session present". The end
+  /// of a connection does not restore a session that Redis has lost, because the connection may be
+  /// an old one, whose window of unacknowledged packets would be taken for the last one.
+  private static final Script EXECUTE =
       Script.of(
           SessionDirectory.FUNCTIONS
               + Denials.FUNCTIONS
@@ -178,8 +185,7 @@ final class RedisDirectory implements Directory {
   private final NodeId node;
   private final InstantSource clock;
 
-  RedisDirectory(
-      RedisLink redis, SessionDirectory directory, NodeId node, InstantSource clock) {
+  RedisDirectory(RedisLink redis, SessionDirectory directory, NodeId node, InstantSource clock) {
     this.redis = redis;
     this.directory = directory;
     this.node = node;
@@ -187,14 +193,14 @@ final class RedisDirectory implements Directory {
   }
 
   @Override
-  public List<Answer> carryOut(List<Order> orders) {
-    var lines = new StringBuilder(ROOM_OF_EACH * orders.size());
-    for (var order : orders) {
-      write(order, lines);
+  public List<Answer> execute(List<Command> commands) {
+    var lines = new StringBuilder(ROOM_OF_EACH * commands.size());
+    for (var command : commands) {
+      write(command, lines);
     }
     List<String> told =
         redis.run(
-            CARRY_OUT,
+            EXECUTE,
             NO_KEYS,
             node.value(),
             Long.toString(clock.millis()),
@@ -207,25 +213,31 @@ final class RedisDirectory implements Directory {
     return answers;
   }
 
-  private static void write(Order order, StringBuilder into) {
-    var device = order.device();
-    switch (order) {
-      case Order.Claim(_, var former, var ends) ->
+  private static void write(Command command, StringBuilder into) {
+    var device = command.device();
+    switch (command) {
+      case Command.Claim(_, var former, var ends) ->
           put(into, "claim", 0, ends, device, word(former));
-      case Order.Remember(_, var epoch, var subscription, var ends) ->
-          put(into, "remember", epoch, ends, device, Remembered.text(subscription));
-      case Order.Forget(_, var epoch, var ends) -> put(into, "forget", epoch, ends, device, "");
-      case Order.Release(_, var epoch) -> put(into, "release", epoch, 0, device, "");
-      case Order.LetGo(_, var heir, var session) ->
-          put(into, "letgo", heir.epoch() - 1, 0, device, heir.node().value() + " " + session);
-      case Order.End(_, var epoch, var seconds, var left, var ends) -> {
+      case Command.Remember(_, var epoch, var subscription, var ends) ->
+          put(into, "remember", epoch, ends, device, RememberedSession.text(subscription));
+      case Command.Forget(_, var epoch, var ends) -> put(into, "forget", epoch, ends, device, "");
+      case Command.Release(_, var epoch) -> put(into, "release", epoch, 0, device, "");
+      case Command.ConfirmRelease(_, var claimant, var session) ->
+          put(
+              into,
+              "letgo",
+              claimant.epoch() - 1,
+              0,
+              device,
+              claimant.node().value() + " " + session);
+      case Command.End(_, var epoch, var seconds, var left, var ends) -> {
         long millis = Math.min(Duration.ofSeconds(seconds).toMillis(), LONGEST.toMillis());
-        put(into, "end", epoch, ends, device, millis + " " + Remembered.text(left));
+        put(into, "end", epoch, ends, device, millis + " " + RememberedSession.text(left));
       }
     }
   }
 
-  private static String word(Former former) {
+  private static String word(FormerSession former) {
     return switch (former) {
       case FORGET -> "forget";
       case RESUME -> "resume";
@@ -233,7 +245,8 @@ final class RedisDirectory implements Directory {
     };
   }
 
-  /// No part but the last may hold a blank, and none a line's end: ids are letters, digits and a few signs.
+  /// Only the last part may contain a blank, and none a line feed: ids consist of letters, digits
+  /// and a few signs.
   private static void put(
       StringBuilder into, String what, long epoch, long ends, DeviceKey device, String more) {
     into.append(what).append(' ').append(epoch).append(' ').append(ends).append(' ');
@@ -257,7 +270,7 @@ final class RedisDirectory implements Directory {
         Long.parseLong(line, 0, line.indexOf('|'), 10),
         SessionDirectory.parse(line.substring(first + 1, second)),
         line.charAt(second + 1) == HEARD,
-        Remembered.read(line.substring(second + 2)));
+        RememberedSession.read(line.substring(second + 2)));
   }
 
   @Override

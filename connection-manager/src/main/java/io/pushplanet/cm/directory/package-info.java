@@ -1,4 +1,5 @@
-/// What all nodes know together of who has which device, told by this one and learned from the others. See RATIONALE.md beside it.
+/// The directory of device owners that all nodes share: this node registers its devices there and
+/// learns of those of other nodes. See RATIONALE.md beside it.
 @NullMarked
 package io.pushplanet.cm.directory;
 

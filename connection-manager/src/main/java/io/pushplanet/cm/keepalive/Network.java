@@ -4,16 +4,21 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.random.RandomGenerator;
 
-/// What one network does to idle connections. Its address translators forget a silent connection after some minutes and tell
-/// nobody; a client that pings more often than it must keeps its radio awake.
+/// Learns how long idle connections survive in one network. Address translators forget a silent
+/// connection after some minutes without telling either side; a client that pings more often than
+/// it must keeps its radio awake.
 ///
-/// Per keep-alive interval it counts the silences that ended with a packet of the device and those that ended with nothing. An
-/// interval is *proven* after [#ENOUGH] silences of which at most 5 % were the end, and *deadly* after [#DEATHS] ends that
-/// were more than an eighth of these ends and of all silences of that length or more that were survived; between the two, connections end for other reasons too. Both are forgotten by halves, so that a
-/// network that has changed, or had an outage, is soon judged anew. Thread-safe; a short lock, about once per ping.
+/// For each keep-alive interval it counts the silences that ended with a packet of the device, and
+/// those that ended the connection. An interval is *proven* after [#ENOUGH] silences of which at
+/// most 5 % ended the connection. It is *deadly* after [#DEATHS] ends, if they are more than an
+/// eighth of these ends and of the survived silences of that length or more; below that,
+/// connections may have ended for other reasons. Both counts are halved from time to time, so that
+/// a network that has changed, or had an outage, is soon judged anew. Thread-safe; takes a short
+/// lock, about once per ping.
 public final class Network {
-  /// Shorter silences say nothing: every translator is more patient
-  /// (https://www.rfc-editor.org/rfc/rfc5382#section-5 asks for two hours, the worst mobile ones allow a minute or two).
+  /// Shorter silences prove nothing: every translator waits longer
+  /// (https://www.rfc-editor.org/rfc/rfc5382#section-5 asks for two hours, the worst mobile ones
+  /// allow a minute or two).
   public static final int SHORTEST = 27;
 
   private static final int[] INTERVALS = {
@@ -40,16 +45,16 @@ public final class Network {
     this.usedMillis = agedMillis;
   }
 
-  /// A silence of so many seconds ended with a packet of the device.
+  /// A silence of this length ended with a packet of the device.
   ///
-  /// @param promised the keep-alive, if it was a ping that ended it: clients ping up to half an interval early, and what can
-  ///     be advised is the interval, not their habit; 0 otherwise
+  /// @param promised the keep-alive if a ping ended the silence, else 0: clients ping up to half an
+  ///     interval early, but only the interval can be advised
   public void survived(int idleSeconds, int promised) {
     int silence = promised > 0 && idleSeconds * 2 >= promised ? promised : idleSeconds;
     count(survived, longestWithin(silence));
   }
 
-  /// A silence of so many seconds was the end of the connection.
+  /// A silence of this length ended the connection.
   public void died(int idleSeconds) {
     count(died, shortestAround(idleSeconds));
   }
@@ -66,8 +71,9 @@ public final class Network {
     }
   }
 
-  /// The keep-alive for a device that wishes `wished` seconds: its wish, unless that is deadly here or a longer one is proven.
-  /// One device in [#PROBE_ONE_IN] tries the next longer interval, because nobody else would ever prove it.
+  /// The keep-alive for a device that wishes for `wished` seconds: its wish, unless that is deadly
+  /// here or a longer interval is proven. One device in [#PROBE_ONE_IN] tries the next longer
+  /// interval, because otherwise it would never be proven.
   public synchronized int advise(int wished, RandomGenerator random) {
     age();
     int deadly = firstDeadly();
@@ -86,7 +92,8 @@ public final class Network {
     return usedMillis;
   }
 
-  /// Who survives a longer silence survives this one, too: those who died of it had other reasons.
+  /// A connection that survives a longer silence would have survived this one, too. So survivors of
+  /// longer silences show that the ends at this interval had other reasons.
   private int firstDeadly() {
     int first = INTERVALS.length;
     int survivors = 0;
@@ -109,8 +116,8 @@ public final class Network {
     return -1;
   }
 
-  /// Who survived a silence would have survived every shorter one: the longest interval within these seconds, give or take a
-  /// tenth; -1 if there is none.
+  /// The longest interval within these seconds, with a tolerance of a tenth; -1 if there is none. A
+  /// connection that survived a silence would have survived every shorter one.
   private static int longestWithin(int seconds) {
     int found = -1;
     while (found + 1 < INTERVALS.length && INTERVALS[found + 1] * 9L <= seconds * 10L) {
@@ -119,8 +126,8 @@ public final class Network {
     return found;
   }
 
-  /// Whom a silence killed every longer one would have killed too: the shortest interval around these seconds, give or take a
-  /// tenth; -1 for silences that say nothing.
+  /// The shortest interval that covers these seconds, with a tolerance of a tenth; -1 for silences
+  /// that prove nothing. A connection that a silence ended would not have survived a longer one.
   private static int shortestAround(int seconds) {
     if (seconds < SHORTEST) {
       return -1;

@@ -14,8 +14,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 import java.util.regex.Pattern;
 
-/// The networks that devices came from lately: a mobile operator where the device names it (its MCC and MNC, five or six
-/// digits), else the block of its address, a /24 or /48. At most so many; the longest unused go first. Thread-safe.
+/// The networks of recent devices: the mobile operator if the device names it (its MCC and MNC,
+/// five or six digits), else the block of its address, a /24 or /48. Above the limit, the longest
+/// unused networks are forgotten. Thread-safe.
 public final class Networks {
   private static final Pattern OPERATOR = Pattern.compile("[0-9]{5,6}");
   private static final long IPV4 = 1L << 48;
@@ -50,7 +51,7 @@ public final class Networks {
     return network;
   }
 
-  /// The keep-alive to tell a device of this network.
+  /// The keep-alive to tell a device in this network.
   public int advise(Network network, int wished) {
     int advised = network.advise(wished, random);
     (advised > wished ? longer : advised < wished ? shorter : asWished).increment();
@@ -63,7 +64,7 @@ public final class Networks {
 
   private static long key(InetAddress address, Optional<String> operator) {
     if (operator.isPresent() && OPERATOR.matcher(operator.get()).matches()) {
-      // The length counts: 45005 and 045005 are two.
+      // The length matters: 45005 and 045005 are different operators.
       return OPERATORS + operator.get().length() * 1_000_000L + Long.parseLong(operator.get());
     }
     byte[] bytes = address.getAddress();
@@ -77,13 +78,13 @@ public final class Networks {
 
   private record Used(long key, long millis) {}
 
-  /// An eighth at once, so that it is seldom.
+  /// Forgets an eighth at once, so that it happens rarely.
   private void forget() {
     if (!forgetting.tryLock()) {
       return;
     }
     try {
-      // Read once each: other loops use them meanwhile.
+      // Each time is read once, because other loops use the networks meanwhile.
       networks.entrySet().stream()
           .map(entry -> new Used(entry.getKey(), entry.getValue().usedMillis()))
           .sorted(Comparator.comparingLong(Used::millis))

@@ -1,4 +1,4 @@
-/// How long idle connections survive in each network, learned from those that did and those that did not.
+/// Learns how long idle connections survive in each network.
 @NullMarked
 package io.pushplanet.cm.keepalive;
 

@@ -1,7 +1,7 @@
 package io.pushplanet.cm.node;
 
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
@@ -20,23 +20,25 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Empties this node without losing a message. Nobody is admitted any more and readiness goes down; after a notice, for load
-/// balancers to see that, devices are sent elsewhere at a set rate. A device that has messages in flight may acknowledge
-/// them first; what it does not goes back to its gateway as `not here`, which parks it or takes another channel.
+/// Empties this node without losing a message. The node admits no device any more and is not ready;
+/// after a notice, in which load balancers see that, devices are sent elsewhere at a set rate. A
+/// device with messages in flight may acknowledge them first; the others go back to their gateway
+/// as `not here`, which parks them or uses another channel.
 ///
-/// One drain at a time; starting it again only changes its rate. The node stays closed to devices until [#cancel], and one whose
-/// claim was under way when the drain began is sent on whenever it comes. Thread-safe.
+/// There is one drain at a time; starting it again only changes its rate. The node stays closed to
+/// devices until [#cancel]. A device whose claim was under way when the drain began is sent
+/// elsewhere when it arrives. Thread-safe.
 final class Drain {
   static final int MOST_PER_SECOND = 100_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(Drain.class);
   private static final Duration TURN = Duration.ofMillis(50);
-  // What a DISCONNECT has besides its Server Reference, at most.
+  // The bytes of a DISCONNECT besides its Server Reference, at most.
   private static final int AROUND_REFERENCE = 9;
 
   private final SessionTable sessions;
   private final Admission admission;
-  private final Elsewhere elsewhere;
+  private final ServerReferences serverReferences;
   private final NodeSettings.Drain settings;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
@@ -45,13 +47,13 @@ final class Drain {
   private @Nullable Run current;
 
   enum State {
-    /// Devices are welcome.
+    /// The node admits devices.
     OPEN,
-    /// Nobody comes in; load balancers have time to notice.
+    /// The node admits no device, and load balancers have time to notice.
     CLOSING,
     /// Devices are sent elsewhere.
     MOVING,
-    /// Nobody is here.
+    /// No device is left.
     EMPTY
   }
 
@@ -68,8 +70,8 @@ final class Drain {
   private static final class Run {
     final Instant startedAt;
     final int sessionsAtStart;
-    final CountDownLatch called = new CountDownLatch(1);
-    // Once the node has been empty, or nobody is moved any more.
+    final CountDownLatch calledOff = new CountDownLatch(1);
+    // Zero once the node has been empty, or no device is moved any more.
     final CountDownLatch ended = new CountDownLatch(1);
     final CountDownLatch noticeOver = new CountDownLatch(1);
     volatile State state = State.CLOSING;
@@ -83,22 +85,22 @@ final class Drain {
     }
 
     boolean isCalledOff() {
-      return called.getCount() == 0;
+      return calledOff.getCount() == 0;
     }
   }
 
-  /// @param announce tells the others that this node's state has changed
+  /// @param announce tells other processes that this node's state has changed
   Drain(
       SessionTable sessions,
       Admission admission,
-      Elsewhere elsewhere,
+      ServerReferences serverReferences,
       NodeSettings.Drain settings,
       InstantSource clock,
       LongSupplier nanoTime,
       Runnable announce) {
     this.sessions = sessions;
     this.admission = admission;
-    this.elsewhere = elsewhere;
+    this.serverReferences = serverReferences;
     this.settings = settings;
     this.clock = clock;
     this.nanoTime = nanoTime;
@@ -120,7 +122,7 @@ final class Drain {
         run.startedAt);
   }
 
-  /// Starts, or changes the rate of the drain under way.
+  /// Starts a drain, or changes the rate of the one under way.
   synchronized Progress begin(int perSecond) {
     var run = current;
     if (run == null) {
@@ -140,12 +142,12 @@ final class Drain {
     return run;
   }
 
-  /// Devices may come again; who was sent away already stays away.
+  /// Admits devices again. Devices that were sent away are not called back.
   synchronized Progress cancel() {
     var run = current;
     if (run != null) {
       current = null;
-      run.called.countDown();
+      run.calledOff.countDown();
       admission.reopen();
       LOG.info("event=drain_cancelled told={} sessions_left={}", run.told, sessions.size());
       Thread.ofVirtual().name("cm-drain-cancelled").start(announce);
@@ -153,11 +155,12 @@ final class Drain {
     return progress();
   }
 
-  /// The process ends: drains at once and as fast as it must to be done within `longest`, and waits so long at most.
+  /// The process ends: drains without a notice, fast enough to finish within `longest`, and waits
+  /// for at most that time.
   void finishWithin(Duration longest) throws InterruptedException {
     Run run;
     synchronized (this) {
-      // Half of the time is for telling them, half for their last acknowledgements.
+      // Half of the time is for sending devices away, half for their last acknowledgements.
       int needed =
           (int)
               Math.min(MOST_PER_SECOND, sessions.size() * 2_000L / Math.max(1, longest.toMillis()));
@@ -169,7 +172,7 @@ final class Drain {
     if (!run.ended.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
       LOG.warn("event=drain_cut_short sessions_left={}", sessions.size());
     }
-    run.called.countDown();
+    run.calledOff.countDown();
   }
 
   private void go(Run run, Duration notice) {
@@ -195,7 +198,7 @@ final class Drain {
       look(run);
       long now = nanoTime.getAsLong();
       double earned = (now - lastNanos) / 1e9 * run.perSecond;
-      // What a stalled process did not use is not made up for in one rush.
+      // After a stall the missed devices are not all sent away at once.
       allowed = Math.min(allowed + earned, Math.max(1, run.perSecond));
       lastNanos = now;
       if (!round.hasNext()) {
@@ -209,7 +212,7 @@ final class Drain {
           run.told.incrementAndGet();
         }
       }
-    } while (!run.called.await(TURN.toMillis(), TimeUnit.MILLISECONDS));
+    } while (!run.calledOff.await(TURN.toMillis(), TimeUnit.MILLISECONDS));
   }
 
   private void look(Run run) {
@@ -223,14 +226,16 @@ final class Drain {
   }
 
   private void sendAway(DeviceSession session) {
-    var told = MqttProperties.builder();
-    elsewhere
+    var properties = MqttProperties.builder();
+    serverReferences
         .reference(session.door())
         .filter(address -> address.length() + AROUND_REFERENCE <= session.terms().largestPacket())
-        .ifPresent(address -> told.text(PropertyId.SERVER_REFERENCE, address));
+        .ifPresent(address -> properties.text(PropertyId.SERVER_REFERENCE, address));
     session.leave(
-        elsewhere.exists() ? ReasonCode.USE_ANOTHER_SERVER : ReasonCode.SERVER_SHUTTING_DOWN,
-        told.build(),
+        serverReferences.hasOtherNode()
+            ? ReasonCode.USE_ANOTHER_SERVER
+            : ReasonCode.SERVER_SHUTTING_DOWN,
+        properties.build(),
         settings.settle().toNanos());
   }
 }

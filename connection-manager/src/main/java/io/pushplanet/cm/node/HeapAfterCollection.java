@@ -17,8 +17,8 @@ import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 import org.jspecify.annotations.Nullable;
 
-/// How much heap was left after the last garbage collection, and from that an estimate of what a session costs. The heap at
-/// any other time says nothing: most of it is garbage. Thread-safe.
+/// Measures the heap in use after the last garbage collection, and estimates the heap of a session
+/// from it. At any other time most of the heap is garbage. Thread-safe.
 final class HeapAfterCollection implements NotificationListener, AutoCloseable {
   private static final int NEXT_TO_NOTHING = 100;
   private static final int WORTH_DIVIDING = 1_000;
@@ -49,7 +49,8 @@ final class HeapAfterCollection implements NotificationListener, AutoCloseable {
     return bytes;
   }
 
-  /// Heap per session, without what the process needs by itself; empty while there are too few sessions to tell.
+  /// Heap per session, without the heap of the process itself; empty while there are too few
+  /// sessions for an estimate.
   OptionalLong perSession() {
     int count = sessions.getAsInt();
     long own = bytesWithoutSessions;
@@ -86,7 +87,7 @@ final class HeapAfterCollection implements NotificationListener, AutoCloseable {
       try {
         collector.removeNotificationListener(this);
       } catch (ListenerNotFoundException gone) {
-        // So be it.
+        // It is removed already.
       }
     }
   }

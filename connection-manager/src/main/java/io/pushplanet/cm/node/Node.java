@@ -1,7 +1,7 @@
 package io.pushplanet.cm.node;
 
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.directory.LeaseWatch;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.mqtt.ReasonCode;
@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// This process among its like: says that it lives while it does, and leaves in order. Thread-safe.
+/// This process as a member of the cluster: renews its lease while it lives, and leaves in order.
+/// Thread-safe.
 final class Node {
   private static final Logger LOG = LoggerFactory.getLogger(Node.class);
 
@@ -34,7 +35,7 @@ final class Node {
   private final SessionTable sessions;
   private final Registrar registrar;
   private final Admission admission;
-  private final Elsewhere elsewhere;
+  private final ServerReferences serverReferences;
   private final InstantSource clock;
   private final Duration heartbeatEvery;
   private final Duration drainAtStop;
@@ -51,7 +52,7 @@ final class Node {
       SessionTable sessions,
       Registrar registrar,
       Admission admission,
-      Elsewhere elsewhere,
+      ServerReferences serverReferences,
       InstantSource clock,
       LongSupplier nanoTime) {
     this.id = id;
@@ -62,13 +63,19 @@ final class Node {
     this.sessions = sessions;
     this.registrar = registrar;
     this.admission = admission;
-    this.elsewhere = elsewhere;
+    this.serverReferences = serverReferences;
     this.clock = clock;
     this.heartbeatEvery = settings.directory().heartbeatEvery();
     this.drainAtStop = settings.drain().longestAtStop();
     this.drain =
         new Drain(
-            sessions, admission, elsewhere, settings.drain(), clock, nanoTime, this::heartbeat);
+            sessions,
+            admission,
+            serverReferences,
+            settings.drain(),
+            clock,
+            nanoTime,
+            this::heartbeat);
   }
 
   NodeId id() {
@@ -79,7 +86,7 @@ final class Node {
     return drain;
   }
 
-  /// @param port of the web server, known only once that runs
+  /// @param port of the web server, known only once it runs
   void start(IntSupplier port) {
     managementPort = port;
     transport.onStandstill(registrar::stoodStill);
@@ -105,11 +112,11 @@ final class Node {
       var own = lease();
       boolean known = directory.heartbeat(own);
       if (leaseWatch.mayHaveMissed(own.at(), clock.instant(), known)) {
-        // Gateways took this node or its devices for gone, or did not know it yet, and parked what
-        // was for them.
+        // Gateways believed that this node was gone, or did not know it yet, and parked the
+        // messages for its devices.
         registrar.lapsed();
       }
-      elsewhere.know(
+      serverReferences.update(
           directory.nodes().stream()
               .filter(lease -> !lease.node().equals(id) && !lease.draining())
               .toList());

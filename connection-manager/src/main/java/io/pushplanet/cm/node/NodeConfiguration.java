@@ -3,7 +3,7 @@ package io.pushplanet.cm.node;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.inbox.Inbox;
 import io.pushplanet.cm.session.SessionTable;
@@ -47,14 +47,17 @@ class NodeConfiguration {
   }
 
   @Bean
-  Elsewhere elsewhere(NodeSettings settings, SecureRandom random) {
-    return new Elsewhere(settings.admission().serverReference(), random);
+  ServerReferences serverReferences(NodeSettings settings, SecureRandom random) {
+    return new ServerReferences(settings.admission().serverReference(), random);
   }
 
   @Bean
   Admission admission(
-      NodeSettings settings, Elsewhere elsewhere, AcceptGate gate, MeterRegistry meters) {
-    return new Admission(settings.admission().mostSessions(), elsewhere, gate, meters);
+      NodeSettings settings,
+      ServerReferences serverReferences,
+      AcceptGate gate,
+      MeterRegistry meters) {
+    return new Admission(settings.admission().mostSessions(), serverReferences, gate, meters);
   }
 
   @Bean
@@ -66,7 +69,7 @@ class NodeConfiguration {
       SessionTable table,
       Registrar registrar,
       Admission admission,
-      Elsewhere elsewhere,
+      ServerReferences serverReferences,
       Clock clock) {
     return new Node(
         nodeId,
@@ -76,7 +79,7 @@ class NodeConfiguration {
         table,
         registrar,
         admission,
-        elsewhere,
+        serverReferences,
         clock,
         System::nanoTime);
   }

@@ -8,8 +8,9 @@ import io.pushplanet.cm.uplink.EventLane;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
-/// The truth about this node. It is up while its listeners are bound: devices stay connected and get what gateways hand
-/// over while Redis, RabbitMQ or MySQL is away; which of them is, stands in the details.
+/// The health of this node. The node is up while its listeners are bound: while Redis, RabbitMQ or
+/// MySQL is away, devices stay connected and receive messages from gateways. The details say which
+/// of these servers is away.
 final class NodeHealth implements HealthIndicator {
   private final Transport transport;
   private final Registrar registrar;

@@ -4,7 +4,7 @@ import io.pushplanet.cm.directory.Registrar;
 import java.util.function.IntSupplier;
 import org.springframework.context.SmartLifecycle;
 
-/// Starts the node after everything it needs, and stops it before.
+/// Starts the node after all beans that it needs, and stops it before them.
 final class NodeLifecycle implements SmartLifecycle {
   private final Node node;
   private final Registrar registrar;
@@ -35,7 +35,7 @@ final class NodeLifecycle implements SmartLifecycle {
     return running;
   }
 
-  /// After the web server (whose port the lease names) and so, on the way out, before it.
+  /// Starts after the web server, whose port the lease contains, and so stops before it.
   @Override
   public int getPhase() {
     return Integer.MAX_VALUE;

@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/// What `GET /node` tells in numbers: the meters of this process that matter, read together. One that is not there is a bug, not a 0.
-/// Thread-safe.
+/// The figures of `GET /node`: the important meters of this process, read together. A missing meter
+/// is a bug and not a 0. Thread-safe.
 final class NodeNumbers {
   private static final long RATE_OVER_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -54,7 +54,7 @@ final class NodeNumbers {
         times("cm.session.acknowledged"));
   }
 
-  /// Over the last five to ten seconds, if somebody looks so often; else since they last looked.
+  /// Over the last five to ten seconds if it is called that often, else since the last call.
   private synchronized double connectsPerSecond(long connected) {
     long now = nanoTime.getAsLong();
     if (now - newer.atNanos() >= RATE_OVER_NANOS) {

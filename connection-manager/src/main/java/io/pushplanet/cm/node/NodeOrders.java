@@ -8,8 +8,8 @@ import java.security.MessageDigest;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
-/// Who may give this node orders on the management port, which everyone may read: the dashboard, with a [NodePass], and
-/// people, with the gateways' user and password. Thread-safe.
+/// Decides which requests on the management port may change the node, while every request may read:
+/// the dashboard's with a [NodePass], and those with the gateways' user and password. Thread-safe.
 final class NodeOrders {
   private static final String BEARER = "Bearer ";
   private static final String BASIC = "Basic ";

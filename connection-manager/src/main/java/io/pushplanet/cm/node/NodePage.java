@@ -20,8 +20,8 @@ import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/// `GET /node`: this node in numbers, for everyone who reaches the port. `POST` and `DELETE /node/drain`: for who may give
-/// orders ([NodeOrders]).
+/// `GET /node` returns this node's figures to every client that reaches the port. `POST` and
+/// `DELETE /node/drain` need a permission ([NodeOrders]).
 @RestController
 class NodePage {
   private static final Logger LOG = LoggerFactory.getLogger(NodePage.class);
@@ -81,9 +81,10 @@ class NodePage {
 
   @PostMapping("/node/drain")
   ResponseEntity<Drain.Progress> drain(
-      @RequestHeader(name = HttpHeaders.AUTHORIZATION, required = false) @Nullable String who,
+      @RequestHeader(name = HttpHeaders.AUTHORIZATION, required = false)
+          @Nullable String authorization,
       @RequestParam(name = "per-second", required = false) @Nullable Integer perSecond) {
-    check(who, "drain");
+    check(authorization, "drain");
     int rate = perSecond == null ? settings.drain().perSecond() : perSecond;
     if (rate < 1 || rate > Drain.MOST_PER_SECOND) {
       throw problem(
@@ -94,13 +95,14 @@ class NodePage {
 
   @DeleteMapping("/node/drain")
   Drain.Progress cancel(
-      @RequestHeader(name = HttpHeaders.AUTHORIZATION, required = false) @Nullable String who) {
-    check(who, "cancel_drain");
+      @RequestHeader(name = HttpHeaders.AUTHORIZATION, required = false)
+          @Nullable String authorization) {
+    check(authorization, "cancel_drain");
     return node.drain().cancel();
   }
 
-  private void check(@Nullable String who, String order) {
-    if (!orders.mayGive(who)) {
+  private void check(@Nullable String authorization, String order) {
+    if (!orders.mayGive(authorization)) {
       LOG.warn("event=order_refused order={}", order);
       throw problem(
           HttpStatus.UNAUTHORIZED,
@@ -113,9 +115,10 @@ class NodePage {
         status, ProblemDetail.forStatusAndDetail(status, detail), null);
   }
 
-  /// No challenge for a password: a browser that had one would send it along with forged requests.
+  /// Does not ask for a password: a browser that remembers one would send it with forged requests,
+  /// too.
   @ExceptionHandler
-  ResponseEntity<ProblemDetail> told(ErrorResponseException problem) {
+  ResponseEntity<ProblemDetail> answer(ErrorResponseException problem) {
     var answer = ResponseEntity.status(problem.getStatusCode());
     if (problem.getStatusCode() == HttpStatus.UNAUTHORIZED) {
       answer.header(HttpHeaders.WWW_AUTHENTICATE, "Bearer");

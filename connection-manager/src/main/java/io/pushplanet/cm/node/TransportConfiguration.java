@@ -26,7 +26,7 @@ import org.springframework.context.annotation.Configuration;
 /// The node's listeners, and what runs behind them.
 @Configuration(proxyBeanMethods = false)
 class TransportConfiguration {
-  // For jitter, on the loops: locks nothing.
+  // For jitter on the loops: takes no lock.
   private static final RandomGenerator EACH_THREADS_OWN =
       () -> ThreadLocalRandom.current().nextLong();
 
@@ -140,7 +140,6 @@ class TransportConfiguration {
         false,
         Math.toIntExact(settings.transport().gatewayPendingBytes().toBytes()),
         true,
-        connection ->
-            new MqttLink(connection, link -> gateways.accepted(link, pipeline::drain)));
+        connection -> new MqttLink(connection, link -> gateways.accepted(link, pipeline::drain)));
   }
 }

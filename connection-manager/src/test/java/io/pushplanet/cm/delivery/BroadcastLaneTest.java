@@ -326,7 +326,7 @@ class BroadcastLaneTest {
             new DeliveryMetrics(meters),
             clock,
             loop::nowNanos,
-            new NoDoubts())
+            new NoOwnershipDoubts())
         .dispatch(
             new NodeBroadcast(
                 "1",

@@ -3,7 +3,7 @@ package io.pushplanet.cm.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.pushplanet.cm.directory.Doubts;
+import io.pushplanet.cm.directory.OwnershipDoubts;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
@@ -44,8 +44,8 @@ class FrameDispatchTest {
   private final SessionTable table = new SessionTable();
   private final Map<Integer, Result> answers = new HashMap<>();
   private final Map<DeviceKey, Long> absent = new HashMap<>();
-  private final Doubts doubts =
-      new NoDoubts() {
+  private final OwnershipDoubts doubts =
+      new NoOwnershipDoubts() {
         @Override
         public void absent(DeviceKey device, long epoch) {
           absent.put(device, epoch);

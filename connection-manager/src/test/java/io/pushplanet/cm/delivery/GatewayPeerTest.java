@@ -157,8 +157,8 @@ class GatewayPeerTest {
         link,
         settings,
         metrics,
-        new FrameDispatch(table, settings, metrics, clock, () -> 0, new NoDoubts()),
-        new BroadcastDispatch(table, settings, metrics, clock, () -> 0, new NoDoubts()),
+        new FrameDispatch(table, settings, metrics, clock, () -> 0, new NoOwnershipDoubts()),
+        new BroadcastDispatch(table, settings, metrics, clock, () -> 0, new NoOwnershipDoubts()),
         _ -> {
           throw new NoClassDefFoundError("for the test");
         },

@@ -40,7 +40,7 @@ class LeaseWatchTest {
   }
 
   @Test
-  void after_the_first_renewal_and_after_a_lapse_inboxes_are_looked_into_twice() {
+  void inboxes_are_checked_twice_after_the_first_renewal_and_after_a_lapse() {
     assertThat(mayHaveMissed()).isTrue();
     assertThat(mayHaveMissed()).isTrue();
     assertThat(mayHaveMissed()).isFalse();
@@ -51,7 +51,7 @@ class LeaseWatchTest {
     assertThat(mayHaveMissed()).isFalse();
   }
 
-  /// Redis took its time: meanwhile gateways read the lease of before, which ran out.
+  /// While Redis was slow, gateways read the former lease, which ran out.
   @Test
   void a_lease_that_ran_out_while_its_renewal_was_under_way_has_lapsed() {
     renewed(true);

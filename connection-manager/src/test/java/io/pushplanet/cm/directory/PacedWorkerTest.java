@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 class PacedWorkerTest {
   private static final Duration APART = Duration.ofMillis(80);
 
-  /// As whoever waited for an answer does, when the answer came before the wait.
+  /// As a task does that waits for an answer which came before the wait.
   @Test
-  void what_a_task_leaves_behind_brings_the_next_one_no_sooner() throws Exception {
+  void an_unparked_worker_does_not_begin_the_next_task_sooner() throws Exception {
     try (var worker = new PacedWorker("paced-worker-test", APART)) {
       long asked = System.nanoTime();
       begun(worker).get(20, TimeUnit.SECONDS);

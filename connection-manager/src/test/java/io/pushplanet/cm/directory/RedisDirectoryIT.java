@@ -9,9 +9,9 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.pushplanet.cm.directory.Directory.Announced;
 import io.pushplanet.cm.directory.Directory.Answer;
-import io.pushplanet.cm.directory.Directory.Former;
-import io.pushplanet.cm.directory.Directory.Order;
-import io.pushplanet.cm.directory.Directory.Remembered;
+import io.pushplanet.cm.directory.Directory.Command;
+import io.pushplanet.cm.directory.Directory.FormerSession;
+import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.device.DeviceId;
@@ -26,6 +26,7 @@ import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.SessionNotice;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices;
 import io.pushplanet.common.testing.Eventually;
@@ -48,7 +49,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// The scripts do what the simulator's stores do.
+/// The scripts behave as the simulator's stores do.
 class RedisDirectoryIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final long ENDS = 2_000_000_000;
@@ -72,16 +73,16 @@ class RedisDirectoryIT {
   }
 
   @Test
-  void many_are_taken_over_in_one_step_and_each_former_owner_is_told() throws Exception {
-    var heard = new LinkedBlockingQueue<TakeoverNotices.Word>();
+  void many_devices_are_claimed_in_one_step_and_each_former_owner_is_told() throws Exception {
+    var heard = new LinkedBlockingQueue<SessionNotice>();
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
       var devices = IntStream.range(0, 300).mapToObj(this::device).toList();
-      var first = epochs(a.carryOut(claims(devices, Former.FORGET)));
+      var first = epochs(a.execute(claims(devices, FormerSession.FORGET)));
 
-      var second = epochs(b.carryOut(claims(devices, Former.FORGET)));
+      var second = epochs(b.execute(claims(devices, FormerSession.FORGET)));
 
       assertThat(first).hasSize(300).doesNotContain(0L);
       for (int index = 0; index < 300; index++) {
@@ -89,7 +90,7 @@ class RedisDirectoryIT {
         var notice = heard.poll(60, TimeUnit.SECONDS);
         assertThat(notice)
             .isEqualTo(
-                new TakeoverNotices.Notice(
+                new SessionNotice.Takeover(
                     devices.get(index), new SessionOwner(nodeB, second.get(index))));
       }
       assertThat(known.owners(devices))
@@ -100,49 +101,49 @@ class RedisDirectoryIT {
   }
 
   @Test
-  void whoever_loses_a_device_is_told_by_the_claim_itself() throws Exception {
-    var heard = new LinkedBlockingQueue<TakeoverNotices.Word>();
+  void the_claim_itself_tells_the_former_owner() throws Exception {
+    var heard = new LinkedBlockingQueue<SessionNotice>();
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
-      var first = claim(a, Former.FORGET);
-      var again = claim(a, Former.FORGET);
+      var first = claim(a, FormerSession.FORGET);
+      var again = claim(a, FormerSession.FORGET);
 
-      var taken = claim(b, Former.FORGET);
+      var taken = claim(b, FormerSession.FORGET);
 
       assertThat(first.former()).isEmpty();
       assertThat(again.former()).contains(new SessionOwner(nodeA, first.epoch()));
       assertThat(taken.former()).contains(new SessionOwner(nodeA, again.epoch()));
       assertThat(heard.poll(60, TimeUnit.SECONDS))
-          .isEqualTo(new TakeoverNotices.Notice(device(1), new SessionOwner(nodeB, taken.epoch())));
+          .isEqualTo(new SessionNotice.Takeover(device(1), new SessionOwner(nodeB, taken.epoch())));
       assertThat(heard).isEmpty();
     }
   }
 
   @Test
-  void whoever_is_outdone_by_an_announcement_is_told_too() throws Exception {
-    var heard = new LinkedBlockingQueue<TakeoverNotices.Word>();
+  void an_announcement_tells_the_former_owner_too() throws Exception {
+    var heard = new LinkedBlockingQueue<SessionNotice>();
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
-      long epoch = claim(a, Former.FORGET).epoch();
+      long epoch = claim(a, FormerSession.FORGET).epoch();
 
       announce(b, Map.of(device(1), epoch));
       announce(b, Map.of(device(1), epoch + 1));
 
       assertThat(heard.poll(60, TimeUnit.SECONDS))
-          .isEqualTo(new TakeoverNotices.Notice(device(1), new SessionOwner(nodeB, epoch + 1)));
+          .isEqualTo(new SessionNotice.Takeover(device(1), new SessionOwner(nodeB, epoch + 1)));
       assertThat(heard).isEmpty();
     }
   }
 
   @Test
   void after_a_loss_of_redis_nodes_announce_and_the_newest_session_wins() {
-    long first = claim(a, Former.FORGET).epoch();
+    long first = claim(a, FormerSession.FORGET).epoch();
     clock.advance(Duration.ofSeconds(1));
-    long second = claim(b, Former.FORGET).epoch();
+    long second = claim(b, FormerSession.FORGET).epoch();
     link.connection().sync().del(SessionDirectory.key(device(1)));
 
     announce(b, Map.of(device(1), second));
@@ -154,19 +155,19 @@ class RedisDirectoryIT {
 
   @Test
   void an_epoch_rises_over_a_loss_of_redis() {
-    long before = claim(a, Former.FORGET).epoch();
+    long before = claim(a, FormerSession.FORGET).epoch();
     link.connection().sync().del(SessionDirectory.key(device(1)));
     clock.advance(Duration.ofMillis(1));
 
-    assertThat(claim(b, Former.FORGET).epoch()).isGreaterThan(before);
+    assertThat(claim(b, FormerSession.FORGET).epoch()).isGreaterThan(before);
   }
 
   @Test
   void a_script_that_redis_has_forgotten_is_sent_again() {
-    long first = claim(a, Former.FORGET).epoch();
+    long first = claim(a, FormerSession.FORGET).epoch();
     link.ask(RedisAsyncCommands::scriptFlush);
 
-    long second = claim(b, Former.FORGET).epoch();
+    long second = claim(b, FormerSession.FORGET).epoch();
 
     assertThat(second).isGreaterThan(first);
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeB, second));
@@ -174,224 +175,226 @@ class RedisDirectoryIT {
 
   @Test
   void the_same_device_twice_in_one_step_gets_a_higher_epoch_the_second_time() {
-    var twice = claims(List.of(device(1), device(1)), Former.FORGET);
+    var twice = claims(List.of(device(1), device(1)), FormerSession.FORGET);
 
-    var epochs = epochs(a.carryOut(twice));
+    var epochs = epochs(a.execute(twice));
 
     assertThat(epochs.get(1)).isGreaterThan(epochs.get(0));
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, epochs.get(1)));
   }
 
   @Test
-  void whoever_comes_is_told_of_to_dispatchers_once_a_day() {
+  void a_connecting_device_is_reported_to_dispatchers_once_a_day() {
     var commands = link.connection().sync();
     String field = "shop/" + unique + "-1";
     long first = clock.millis();
-    claim(a, Former.RESUME);
+    claim(a, FormerSession.RESUME);
     assertThat(commands.hget(LastSeen.PENDING, field)).isEqualTo(first + "\n\n\n");
 
     commands.hdel(LastSeen.PENDING, field);
-    claim(b, Former.RESUME);
+    claim(b, FormerSession.RESUME);
     assertThat(commands.hget(LastSeen.PENDING, field)).isNull();
 
     clock.advance(Duration.ofDays(1));
     long next = clock.millis();
     commands.hset(LastSeen.PENDING, "shop/" + unique + "-2", "what a device told");
-    claim(a, Former.RESUME);
-    a.carryOut(claims(List.of(device(2)), Former.RESUME));
+    claim(a, FormerSession.RESUME);
+    a.execute(claims(List.of(device(2)), FormerSession.RESUME));
     assertThat(commands.hget(LastSeen.PENDING, field)).isEqualTo(next + "\n\n\n");
     assertThat(commands.hget(LastSeen.PENDING, "shop/" + unique + "-2"))
         .isEqualTo("what a device told");
   }
 
   @Test
-  void a_claim_tells_who_had_the_device_and_what_it_subscribed() {
-    long first = claim(a, Former.RESUME).epoch();
-    a.carryOut(List.of(new Order.Remember(device(1), first, AT_ONE, ENDS)));
+  void a_claim_returns_the_former_owner_and_the_subscription() {
+    long first = claim(a, FormerSession.RESUME).epoch();
+    a.execute(List.of(new Command.Remember(device(1), first, AT_ONE, ENDS)));
 
-    var taken = claim(b, Former.RESUME);
-    var again = claim(b, Former.RESUME);
+    var taken = claim(b, FormerSession.RESUME);
+    var again = claim(b, FormerSession.RESUME);
 
     assertThat(taken.former()).contains(new SessionOwner(nodeA, first));
-    assertThat(taken.remembered()).contains(new Remembered(AT_ONE, first));
+    assertThat(taken.remembered()).contains(new RememberedSession(AT_ONE, first));
     assertThat(again.remembered())
         .as("marked by who took it up")
-        .contains(new Remembered(AT_ONE, taken.epoch()));
+        .contains(new RememberedSession(AT_ONE, taken.epoch()));
   }
 
   @Test
-  void a_session_that_is_taken_up_once_or_not_at_all_is_forgotten() {
-    for (var wish : List.of(Former.FORGET, Former.RESUME_ONCE)) {
-      long epoch = claim(a, Former.RESUME).epoch();
-      a.carryOut(List.of(new Order.Remember(device(1), epoch, AT_ONE, ENDS)));
+  void a_session_that_is_resumed_once_or_discarded_is_forgotten() {
+    for (var wish : List.of(FormerSession.FORGET, FormerSession.RESUME_ONCE)) {
+      long epoch = claim(a, FormerSession.RESUME).epoch();
+      a.execute(List.of(new Command.Remember(device(1), epoch, AT_ONE, ENDS)));
 
       assertThat(claim(a, wish).remembered())
           .isEqualTo(
-              wish == Former.FORGET
+              wish == FormerSession.FORGET
                   ? Optional.empty()
-                  : Optional.of(new Remembered(AT_ONE, epoch)));
-      assertThat(claim(a, Former.RESUME).remembered()).isEmpty();
+                  : Optional.of(new RememberedSession(AT_ONE, epoch)));
+      assertThat(claim(a, FormerSession.RESUME).remembered()).isEmpty();
     }
   }
 
   @Test
-  void what_a_former_owner_still_writes_changes_nothing() {
-    long former = claim(a, Former.RESUME).epoch();
-    long owner = claim(b, Former.RESUME).epoch();
-    b.carryOut(List.of(new Order.Remember(device(1), owner, AT_ONE, ENDS)));
+  void a_write_of_a_former_owner_has_no_effect() {
+    long former = claim(a, FormerSession.RESUME).epoch();
+    long owner = claim(b, FormerSession.RESUME).epoch();
+    b.execute(List.of(new Command.Remember(device(1), owner, AT_ONE, ENDS)));
 
     var late =
-        a.carryOut(
+        a.execute(
             List.of(
-                new Order.Remember(device(1), former, Subscription.of(QoS.AT_MOST_ONCE, 1), ENDS),
-                new Order.Forget(device(1), former, ENDS),
-                new Order.Release(device(1), former),
-                new Order.End(device(1), former, 3_600, null, ENDS)));
+                new Command.Remember(device(1), former, Subscription.of(QoS.AT_MOST_ONCE, 1), ENDS),
+                new Command.Forget(device(1), former, ENDS),
+                new Command.Release(device(1), former),
+                new Command.End(device(1), former, 3_600, null, ENDS)));
 
     assertThat(late).hasSize(4).containsOnly(new Answer.Done());
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeB, owner));
-    assertThat(claim(b, Former.RESUME).remembered()).contains(new Remembered(AT_ONE, owner));
+    assertThat(claim(b, FormerSession.RESUME).remembered())
+        .contains(new RememberedSession(AT_ONE, owner));
   }
 
-  /// It took the device over while Redis was away, under an epoch that nobody was told.
+  /// The node took the device over while Redis was away, under an epoch that Redis does not know.
   @Test
   void the_end_of_a_connection_releases_an_older_one_of_the_same_node() {
-    long former = claim(a, Former.RESUME).epoch();
-    b.carryOut(List.of(new Order.End(device(1), former + 1_000, 3_600, AT_ONE, ENDS)));
+    long former = claim(a, FormerSession.RESUME).epoch();
+    b.execute(List.of(new Command.End(device(1), former + 1_000, 3_600, AT_ONE, ENDS)));
     assertThat(known.owner(device(1))).as("another node").contains(new SessionOwner(nodeA, former));
 
-    a.carryOut(List.of(new Order.End(device(1), former + 1_000, 3_600, AT_ONE, ENDS)));
+    a.execute(List.of(new Command.End(device(1), former + 1_000, 3_600, AT_ONE, ENDS)));
 
     assertThat(known.owner(device(1))).isEmpty();
   }
 
-  /// It was told late, behind the claim of the device's next connection to that node.
+  /// The end is sent late, after the claim of the device's next connection to that node.
   @Test
   void the_end_of_a_connection_releases_no_newer_one_of_the_same_node() {
-    long former = claim(a, Former.RESUME).epoch();
-    long owner = claim(a, Former.RESUME).epoch();
+    long former = claim(a, FormerSession.RESUME).epoch();
+    long owner = claim(a, FormerSession.RESUME).epoch();
 
-    a.carryOut(
+    a.execute(
         List.of(
-            new Order.End(device(1), former, 3_600, AT_ONE, ENDS),
-            new Order.Release(device(1), former)));
+            new Command.End(device(1), former, 3_600, AT_ONE, ENDS),
+            new Command.Release(device(1), former)));
 
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, owner));
   }
 
   @Test
-  void the_end_of_a_connection_leaves_its_session_for_as_long_as_was_wished() {
-    long epoch = claim(a, Former.RESUME).epoch();
-    a.carryOut(
+  void a_session_outlives_its_connection_for_its_expiry() {
+    long epoch = claim(a, FormerSession.RESUME).epoch();
+    a.execute(
         List.of(
-            new Order.Remember(device(1), epoch, AT_ONE, ENDS),
-            new Order.End(device(1), epoch, 3_600, AT_ONE, ENDS)));
+            new Command.Remember(device(1), epoch, AT_ONE, ENDS),
+            new Command.End(device(1), epoch, 3_600, AT_ONE, ENDS)));
 
     assertThat(known.owner(device(1))).isEmpty();
     assertThat(link.connection().sync().ttl(kept(1))).isBetween(3_000L, 3_600L);
 
-    long next = claim(a, Former.RESUME).epoch();
-    a.carryOut(List.of(new Order.End(device(1), next, 0, AT_ONE, ENDS)));
+    long next = claim(a, FormerSession.RESUME).epoch();
+    a.execute(List.of(new Command.End(device(1), next, 0, AT_ONE, ENDS)));
     assertThat(link.connection().sync().exists(kept(1))).isZero();
   }
 
   @Test
   void a_session_without_a_subscription_is_remembered_from_one_connection_to_the_next() {
-    long epoch = claim(a, Former.RESUME).epoch();
-    a.carryOut(List.of(new Order.End(device(1), epoch, 3_600, null, ENDS)));
+    long epoch = claim(a, FormerSession.RESUME).epoch();
+    a.execute(List.of(new Command.End(device(1), epoch, 3_600, null, ENDS)));
     assertThat(link.connection().sync().ttl(kept(1))).isBetween(3_000L, 3_600L);
 
-    assertThat(claim(b, Former.RESUME).remembered()).contains(new Remembered(null, epoch));
-    assertThat(claim(a, Former.RESUME).remembered())
+    assertThat(claim(b, FormerSession.RESUME).remembered())
+        .contains(new RememberedSession(null, epoch));
+    assertThat(claim(a, FormerSession.RESUME).remembered())
         .as("whether the connection in between has subscribed is not known")
         .isEmpty();
   }
 
   @Test
-  void the_end_of_a_connection_does_not_bring_back_what_redis_has_lost() {
-    long epoch = claim(a, Former.RESUME).epoch();
-    a.carryOut(List.of(new Order.Remember(device(1), epoch, AT_ONE, ENDS)));
+  void the_end_of_a_connection_does_not_restore_a_lost_session() {
+    long epoch = claim(a, FormerSession.RESUME).epoch();
+    a.execute(List.of(new Command.Remember(device(1), epoch, AT_ONE, ENDS)));
     link.connection().sync().del(kept(1));
 
-    a.carryOut(List.of(new Order.End(device(1), epoch, 3_600, AT_ONE, ENDS)));
+    a.execute(List.of(new Command.End(device(1), epoch, 3_600, AT_ONE, ENDS)));
 
-    assertThat(claim(b, Former.RESUME).remembered()).isEmpty();
+    assertThat(claim(b, FormerSession.RESUME).remembered()).isEmpty();
   }
 
   @Test
-  void who_has_lost_the_device_cannot_say_that_it_has_no_subscription() {
-    long former = claim(a, Former.RESUME).epoch();
-    long owner = claim(b, Former.RESUME).epoch();
+  void a_former_owner_cannot_write_that_there_is_no_subscription() {
+    long former = claim(a, FormerSession.RESUME).epoch();
+    long owner = claim(b, FormerSession.RESUME).epoch();
 
-    a.carryOut(List.of(new Order.End(device(1), former, 3_600, null, ENDS)));
-    b.carryOut(List.of(new Order.Release(device(1), owner)));
+    a.execute(List.of(new Command.End(device(1), former, 3_600, null, ENDS)));
+    b.execute(List.of(new Command.Release(device(1), owner)));
     assertThat(known.owner(device(1))).isEmpty();
-    a.carryOut(List.of(new Order.End(device(1), former, 3_600, null, ENDS)));
+    a.execute(List.of(new Command.End(device(1), former, 3_600, null, ENDS)));
 
-    assertThat(claim(b, Former.RESUME).remembered()).isEmpty();
+    assertThat(claim(b, FormerSession.RESUME).remembered()).isEmpty();
   }
 
   @Test
-  void who_has_lost_the_device_tells_the_next_one_so_and_how_the_session_was() throws Exception {
-    var told = new LinkedBlockingQueue<TakeoverNotices.Word>();
+  void a_former_owner_confirms_the_release_and_describes_the_session() throws Exception {
+    var told = new LinkedBlockingQueue<SessionNotice>();
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, nodeB, told::add, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
-      long former = claim(a, Former.RESUME).epoch();
-      long owner = claim(b, Former.RESUME).epoch();
+      long former = claim(a, FormerSession.RESUME).epoch();
+      long owner = claim(b, FormerSession.RESUME).epoch();
 
-      a.carryOut(
+      a.execute(
           List.of(
-              new Order.End(device(1), former, 3_600, null, ENDS),
-              new Order.End(device(1), former, 3_600, AT_ONE, ENDS),
-              new Order.End(device(1), former, 0, AT_ONE, ENDS)));
-      b.carryOut(List.of(new Order.Remember(device(1), owner, AT_ONE, ENDS)));
-      a.carryOut(
+              new Command.End(device(1), former, 3_600, null, ENDS),
+              new Command.End(device(1), former, 3_600, AT_ONE, ENDS),
+              new Command.End(device(1), former, 0, AT_ONE, ENDS)));
+      b.execute(List.of(new Command.Remember(device(1), owner, AT_ONE, ENDS)));
+      a.execute(
           List.of(
-              new Order.End(device(1), former, 3_600, AT_ONE, ENDS),
-              new Order.LetGo(device(1), new SessionOwner(nodeB, owner), "1,7"),
-              new Order.LetGo(device(1), new SessionOwner(nodeB, owner), "")));
-      b.carryOut(List.of(new Order.End(device(1), owner, 3_600, AT_ONE, ENDS)));
+              new Command.End(device(1), former, 3_600, AT_ONE, ENDS),
+              new Command.ConfirmRelease(device(1), new SessionOwner(nodeB, owner), "1,7"),
+              new Command.ConfirmRelease(device(1), new SessionOwner(nodeB, owner), "")));
+      b.execute(List.of(new Command.End(device(1), owner, 3_600, AT_ONE, ENDS)));
 
       assertThat(told.poll(60, TimeUnit.SECONDS))
-          .isEqualTo(new TakeoverNotices.Bequest(device(1), former, "3,0"));
+          .isEqualTo(new SessionNotice.SessionRelease(device(1), former, "3,0"));
       assertThat(told.poll(60, TimeUnit.SECONDS))
-          .isEqualTo(new TakeoverNotices.Bequest(device(1), former, "1,7"));
+          .isEqualTo(new SessionNotice.SessionRelease(device(1), former, "1,7"));
       assertThat(told.poll(60, TimeUnit.SECONDS))
           .as("nothing to go on with")
-          .isEqualTo(new TakeoverNotices.Bequest(device(1), former, ""));
+          .isEqualTo(new SessionNotice.SessionRelease(device(1), former, ""));
       for (var session : List.of("1,7", "")) {
         assertThat(told.poll(60, TimeUnit.SECONDS))
             .as("who asked is told in any case")
-            .isEqualTo(new TakeoverNotices.Bequest(device(1), owner - 1, session));
+            .isEqualTo(new SessionNotice.SessionRelease(device(1), owner - 1, session));
       }
-      a.carryOut(claims(List.of(device(1)), Former.RESUME));
+      a.execute(claims(List.of(device(1)), FormerSession.RESUME));
       assertThat(told).isEmpty();
     }
   }
 
   @Test
-  void a_claim_says_whether_another_node_heard_of_it() throws Exception {
-    assertThat(claim(b, Former.RESUME).heard()).as("nobody had it").isFalse();
-    assertThat(claim(a, Former.RESUME).heard()).as("who had it is dead").isFalse();
-    claim(b, Former.RESUME);
+  void a_claim_returns_whether_the_former_owner_received_it() throws Exception {
+    assertThat(claim(b, FormerSession.RESUME).heard()).as("nobody had it").isFalse();
+    assertThat(claim(a, FormerSession.RESUME).heard()).as("who had it is dead").isFalse();
+    claim(b, FormerSession.RESUME);
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, nodeB, _ -> {}, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
 
-      assertThat(claim(b, Former.RESUME).heard()).as("it had it itself").isFalse();
-      assertThat(claim(a, Former.RESUME).heard()).isTrue();
+      assertThat(claim(b, FormerSession.RESUME).heard()).as("it had it itself").isFalse();
+      assertThat(claim(a, FormerSession.RESUME).heard()).isTrue();
     }
   }
 
   @Test
-  void a_session_that_was_taken_up_elsewhere_since_is_not_announced_when_that_one_is_over_too() {
-    long stale = claim(a, Former.RESUME).epoch();
-    a.carryOut(List.of(new Order.Remember(device(1), stale, AT_ONE, ENDS)));
-    long last = claim(b, Former.RESUME).epoch();
-    b.carryOut(List.of(new Order.End(device(1), last, 3_600, AT_ONE, ENDS)));
+  void a_session_resumed_elsewhere_since_cannot_be_announced() {
+    long stale = claim(a, FormerSession.RESUME).epoch();
+    a.execute(List.of(new Command.Remember(device(1), stale, AT_ONE, ENDS)));
+    long last = claim(b, FormerSession.RESUME).epoch();
+    b.execute(List.of(new Command.End(device(1), last, 3_600, AT_ONE, ENDS)));
 
     var owner = announce(a, Map.of(device(1), stale)).get(device(1));
 
@@ -399,30 +402,31 @@ class RedisDirectoryIT {
     assertThat(Fencing.judge(nodeA, stale, owner)).isEqualTo(new Tenure.Lost(owner));
     assertThat(owner.epoch()).isEqualTo(last);
     assertThat(known.owner(device(1))).isEmpty();
-    assertThat(claim(a, Former.RESUME).remembered()).contains(new Remembered(AT_ONE, last));
+    assertThat(claim(a, FormerSession.RESUME).remembered())
+        .contains(new RememberedSession(AT_ONE, last));
   }
 
   @Test
-  void a_session_that_ended_on_a_node_whose_clock_is_ahead_is_taken_up_all_the_same() {
+  void a_session_from_a_node_whose_clock_is_ahead_can_be_resumed() {
     clock.advance(Duration.ofMinutes(1));
-    long ahead = claim(a, Former.RESUME).epoch();
-    a.carryOut(
+    long ahead = claim(a, FormerSession.RESUME).epoch();
+    a.execute(
         List.of(
-            new Order.Remember(device(1), ahead, AT_ONE, ENDS),
-            new Order.End(device(1), ahead, 3_600, AT_ONE, ENDS)));
+            new Command.Remember(device(1), ahead, AT_ONE, ENDS),
+            new Command.End(device(1), ahead, 3_600, AT_ONE, ENDS)));
     clock.advance(Duration.ofMinutes(-1));
 
-    var taken = claim(b, Former.RESUME);
+    var taken = claim(b, FormerSession.RESUME);
 
-    assertThat(taken.remembered()).contains(new Remembered(AT_ONE, ahead));
+    assertThat(taken.remembered()).contains(new RememberedSession(AT_ONE, ahead));
     assertThat(taken.epoch()).isEqualTo(ahead + 1);
   }
 
   @Test
-  void who_announces_an_old_session_hears_who_has_the_device() {
-    long stale = claim(a, Former.RESUME).epoch();
-    long owner = claim(b, Former.RESUME).epoch();
-    b.carryOut(List.of(new Order.Remember(device(1), owner, AT_ONE, ENDS)));
+  void the_announcement_of_an_old_session_returns_the_present_owner() {
+    long stale = claim(a, FormerSession.RESUME).epoch();
+    long owner = claim(b, FormerSession.RESUME).epoch();
+    b.execute(List.of(new Command.Remember(device(1), owner, AT_ONE, ENDS)));
 
     assertThat(announce(a, Map.of(device(1), stale, device(2), 7L)))
         .isEqualTo(
@@ -431,18 +435,18 @@ class RedisDirectoryIT {
   }
 
   @Test
-  void a_session_that_is_announced_ends_what_is_remembered_of_an_older_one() {
-    long former = claim(a, Former.RESUME).epoch();
-    a.carryOut(List.of(new Order.Remember(device(1), former, AT_ONE, ENDS)));
+  void an_announcement_deletes_an_older_remembered_session() {
+    long former = claim(a, FormerSession.RESUME).epoch();
+    a.execute(List.of(new Command.Remember(device(1), former, AT_ONE, ENDS)));
 
     var owners = announce(b, Map.of(device(1), former + 1_000));
 
     assertThat(owners).containsEntry(device(1), new SessionOwner(nodeB, former + 1_000));
-    assertThat(claim(a, Former.RESUME).remembered()).isEmpty();
+    assertThat(claim(a, FormerSession.RESUME).remembered()).isEmpty();
   }
 
   @Test
-  void a_key_that_holds_rubbish_hurts_neither_its_device_nor_its_neighbours() {
+  void a_key_with_rubbish_affects_neither_its_device_nor_its_neighbours() {
     var redis = link.connection().sync();
     redis.rpush("session:shop/" + unique + "-1", "a list");
     redis.set("session:shop/" + unique + "-2", "not an owner");
@@ -450,7 +454,7 @@ class RedisDirectoryIT {
     redis.set(kept(4), "not a subscription");
     var devices = IntStream.range(0, 6).mapToObj(this::device).toList();
 
-    var answers = a.carryOut(claims(devices, Former.RESUME));
+    var answers = a.execute(claims(devices, FormerSession.RESUME));
 
     assertThat(epochs(answers)).hasSize(6).doesNotContain(0L);
     assertThat(known.owners(devices)).hasSize(6);
@@ -462,37 +466,38 @@ class RedisDirectoryIT {
   }
 
   @Test
-  void a_slow_redis_is_waited_for_no_longer_than_the_deadline_and_used_again_afterwards()
-      throws Exception {
+  void a_call_to_a_slow_redis_ends_at_its_deadline_and_redis_is_used_again() throws Exception {
     long pid = LocalServices.forTests().process(Service.REDIS).pid();
     Signals.stop(pid);
     try {
-      assertThatThrownBy(() -> claim(a, Former.FORGET)).isInstanceOf(DirectoryUnavailable.class);
+      assertThatThrownBy(() -> claim(a, FormerSession.FORGET))
+          .isInstanceOf(DirectoryUnavailable.class);
     } finally {
       Signals.resume(pid);
     }
 
-    Eventually.within(PATIENCE, () -> assertThat(claim(a, Former.FORGET).epoch()).isPositive());
+    Eventually.within(
+        PATIENCE, () -> assertThat(claim(a, FormerSession.FORGET).epoch()).isPositive());
   }
 
   @Test
-  void a_redis_without_memory_fails_each_order_by_itself() {
+  void a_redis_without_memory_fails_each_command_by_itself() {
     var redis = link.connection().sync();
-    claim(a, Former.FORGET);
+    claim(a, FormerSession.FORGET);
     var before = redis.configGet("maxmemory").get("maxmemory");
     redis.configSet("maxmemory", "1");
     try {
-      assertThat(a.carryOut(claims(List.of(device(2), device(3)), Former.FORGET)))
+      assertThat(a.execute(claims(List.of(device(2), device(3)), FormerSession.FORGET)))
           .hasSize(2)
           .allSatisfy(answer -> assertThat(answer).isInstanceOf(Answer.Failed.class));
     } finally {
       redis.configSet("maxmemory", before);
     }
-    assertThat(claim(a, Former.FORGET).epoch()).isPositive();
+    assertThat(claim(a, FormerSession.FORGET).epoch()).isPositive();
   }
 
   @Test
-  void a_heartbeat_says_whether_the_directory_still_knew_the_node() {
+  void a_heartbeat_returns_whether_the_directory_still_knew_the_node() {
     var lease = new NodeLease(nodeA, "127.0.0.1", 1884, 1883, 9083, 7, false, clock.instant());
 
     assertThat(known.heartbeat(lease)).isFalse();
@@ -503,44 +508,44 @@ class RedisDirectoryIT {
   }
 
   @Test
-  void whose_password_is_denied_takes_nothing_over_and_whoever_comes_by_a_later_one_does() {
-    var later = claim(a, Former.RESUME);
-    a.carryOut(List.of(new Order.Remember(device(1), later.epoch(), AT_ONE, ENDS)));
+  void a_denied_password_claims_nothing_and_a_newer_one_does() {
+    var later = claim(a, FormerSession.RESUME);
+    a.execute(List.of(new Command.Remember(device(1), later.epoch(), AT_ONE, ENDS)));
     link.connection().sync().set("denied:shop/" + unique + "-1", Long.toString(ENDS - 1));
 
     var answers =
-        b.carryOut(
+        b.execute(
             List.of(
-                new Order.Claim(device(1), Former.FORGET, ENDS - 1),
-                new Order.Claim(device(2), Former.FORGET, ENDS - 1),
-                new Order.Claim(device(1), Former.FORGET, ENDS - 2)));
+                new Command.Claim(device(1), FormerSession.FORGET, ENDS - 1),
+                new Command.Claim(device(2), FormerSession.FORGET, ENDS - 1),
+                new Command.Claim(device(1), FormerSession.FORGET, ENDS - 2)));
 
     assertThat(answers.getFirst()).isEqualTo(new Answer.Denied());
     assertThat(answers.get(1)).isInstanceOf(Answer.Claimed.class);
     assertThat(answers.getLast()).isEqualTo(new Answer.Denied());
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, later.epoch()));
-    assertThat(claim(b, Former.RESUME).remembered())
-        .contains(new Remembered(AT_ONE, later.epoch()));
+    assertThat(claim(b, FormerSession.RESUME).remembered())
+        .contains(new RememberedSession(AT_ONE, later.epoch()));
   }
 
   @Test
-  void a_denial_ends_the_session_that_is_there_and_tells_its_node_once() throws Exception {
-    var heard = new LinkedBlockingQueue<TakeoverNotices.Word>();
+  void a_denial_removes_the_owner_and_tells_its_node_once() throws Exception {
+    var heard = new LinkedBlockingQueue<SessionNotice>();
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
-      long epoch = claim(a, Former.RESUME).epoch();
-      a.carryOut(List.of(new Order.Remember(device(1), epoch, AT_ONE, ENDS)));
+      long epoch = claim(a, FormerSession.RESUME).epoch();
+      a.execute(List.of(new Command.Remember(device(1), epoch, AT_ONE, ENDS)));
       var denials = new Denials(link, clock);
 
       denials.deny(device(1), ENDS);
-      long again = claimed(new Order.Claim(device(1), Former.RESUME, ENDS + 1)).epoch();
+      long again = claimed(new Command.Claim(device(1), FormerSession.RESUME, ENDS + 1)).epoch();
       denials.deny(device(1), ENDS);
       denials.deny(device(1), ENDS - 1);
 
       assertThat(heard.poll(60, TimeUnit.SECONDS))
-          .isEqualTo(new TakeoverNotices.Denial(device(1), epoch, ENDS));
+          .isEqualTo(new SessionNotice.Denial(device(1), epoch, ENDS));
       assertThat(deniedUntil(1)).isEqualTo(Long.toString(ENDS));
       assertThat(deniedUntil(2)).isNull();
       assertThat(known.owner(device(1)))
@@ -551,7 +556,7 @@ class RedisDirectoryIT {
   }
 
   @Test
-  void of_many_passwords_it_tells_which_are_denied() {
+  void the_denied_ones_of_many_passwords_are_returned() {
     var denials = new Denials(link, clock);
     denials.deny(device(1), ENDS);
     denials.deny(device(2), ENDS);
@@ -562,22 +567,23 @@ class RedisDirectoryIT {
   }
 
   @Test
-  void who_is_reminded_tells_the_node_and_forgets_the_owner_where_none_hears() throws Exception {
-    var heard = new LinkedBlockingQueue<TakeoverNotices.Word>();
+  void a_repeated_denial_tells_the_node_or_removes_an_owner_that_does_not_listen()
+      throws Exception {
+    var heard = new LinkedBlockingQueue<SessionNotice>();
     var listening = new CountDownLatch(1);
     try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
-      long epoch = claimed(new Order.Claim(device(1), Former.RESUME, ENDS + 1)).epoch();
+      long epoch = claimed(new Command.Claim(device(1), FormerSession.RESUME, ENDS + 1)).epoch();
 
       new Denials(link, clock).remind(device(1), ENDS);
 
       assertThat(heard.poll(60, TimeUnit.SECONDS))
-          .isEqualTo(new TakeoverNotices.Denial(device(1), epoch, ENDS));
+          .isEqualTo(new SessionNotice.Denial(device(1), epoch, ENDS));
       assertThat(deniedUntil(1)).isEqualTo(Long.toString(ENDS));
       assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, epoch));
     }
-    b.carryOut(List.of(new Order.Claim(device(2), Former.RESUME, ENDS + 1)));
+    b.execute(List.of(new Command.Claim(device(2), FormerSession.RESUME, ENDS + 1)));
 
     new Denials(link, clock).remind(device(2), ENDS);
 
@@ -585,10 +591,10 @@ class RedisDirectoryIT {
     assertThat(known.owner(device(2))).isEmpty();
   }
 
-  /// Redis does not undo what a script did before it was refused.
+  /// Redis does not undo the writes that a script made before one was refused.
   @Test
-  void a_denial_that_was_refused_half_way_is_told_whole_the_next_time() {
-    claim(a, Former.RESUME);
+  void a_denial_that_redis_refused_half_way_is_complete_the_next_time() {
+    claim(a, FormerSession.RESUME);
     var commands = link.connection().sync();
     commands.aclSetuser(
         "half", AclSetuserArgs.Builder.on().nopass().allCommands().keyPattern("*").resetChannels());
@@ -613,7 +619,7 @@ class RedisDirectoryIT {
   }
 
   @Test
-  void what_is_denied_is_forgotten_an_hour_after_the_last_password_has_ended() {
+  void a_denial_is_forgotten_an_hour_after_the_last_password_ended() {
     long now = clock.instant().getEpochSecond();
     new Denials(link, clock).deny(device(1), now + 60);
     new Denials(link, clock).deny(device(2), now - 3_600);
@@ -625,7 +631,7 @@ class RedisDirectoryIT {
 
   @Test
   void a_session_whose_password_is_denied_is_not_announced() {
-    long epoch = claim(a, Former.RESUME).epoch();
+    long epoch = claim(a, FormerSession.RESUME).epoch();
     new Denials(link, clock).deny(device(1), ENDS);
 
     var answer =
@@ -641,34 +647,35 @@ class RedisDirectoryIT {
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, epoch + 1));
   }
 
-  /// Node b let it in while it could ask nobody, under an epoch of its own making, and the end of that may be told late.
+  /// Node b admitted the device while Redis was away, under an epoch that it made up, and may send
+  /// the end of that session late.
   @Test
-  void whoever_came_by_a_denied_password_leaves_the_session_of_the_device_as_it_is() {
-    long rightful = claim(a, Former.RESUME).epoch();
-    a.carryOut(List.of(new Order.Remember(device(1), rightful, AT_ONE, ENDS)));
+  void a_session_with_a_denied_password_does_not_change_the_remembered_session() {
+    long rightful = claim(a, FormerSession.RESUME).epoch();
+    a.execute(List.of(new Command.Remember(device(1), rightful, AT_ONE, ENDS)));
     link.connection().sync().set("denied:shop/" + unique + "-1", Long.toString(ENDS - 1));
     long made = rightful + 1_000;
-    var kept = Remembered.text(AT_ONE) + "," + rightful;
+    var kept = RememberedSession.text(AT_ONE) + "," + rightful;
 
     for (var order :
         List.of(
-            new Order.Remember(device(1), made, Subscription.of(QoS.AT_MOST_ONCE, 9), ENDS - 1),
-            new Order.Forget(device(1), made, ENDS - 1),
-            new Order.End(device(1), made, 0, AT_ONE, ENDS - 1),
-            new Order.End(device(1), made, 1, null, ENDS - 1))) {
-      b.carryOut(List.of(order));
+            new Command.Remember(device(1), made, Subscription.of(QoS.AT_MOST_ONCE, 9), ENDS - 1),
+            new Command.Forget(device(1), made, ENDS - 1),
+            new Command.End(device(1), made, 0, AT_ONE, ENDS - 1),
+            new Command.End(device(1), made, 1, null, ENDS - 1))) {
+      b.execute(List.of(order));
 
       assertThat(link.connection().sync().get(kept(1))).as(order.toString()).isEqualTo(kept);
     }
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, rightful));
   }
 
-  private Answer.Claimed claimed(Order.Claim order) {
-    return (Answer.Claimed) a.carryOut(List.of(order)).getFirst();
+  private Answer.Claimed claimed(Command.Claim order) {
+    return (Answer.Claimed) a.execute(List.of(order)).getFirst();
   }
 
-  private Answer.Claimed claim(RedisDirectory node, Former wish) {
-    var answer = node.carryOut(claims(List.of(device(1)), wish)).getFirst();
+  private Answer.Claimed claim(RedisDirectory node, FormerSession wish) {
+    var answer = node.execute(claims(List.of(device(1)), wish)).getFirst();
     assertThat(answer).isInstanceOf(Answer.Claimed.class);
     return (Answer.Claimed) answer;
   }
@@ -680,8 +687,8 @@ class RedisDirectoryIT {
     return node.announce(sessions).owners();
   }
 
-  private static List<Order> claims(List<DeviceKey> devices, Former wish) {
-    return devices.stream().<Order>map(device -> new Order.Claim(device, wish, ENDS)).toList();
+  private static List<Command> claims(List<DeviceKey> devices, FormerSession wish) {
+    return devices.stream().<Command>map(device -> new Command.Claim(device, wish, ENDS)).toList();
   }
 
   private static List<Long> epochs(List<Answer> answers) {

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.directory.Directory.Announced;
 import io.pushplanet.cm.directory.Directory.Answer;
-import io.pushplanet.cm.directory.Directory.Former;
-import io.pushplanet.cm.directory.Directory.Order;
-import io.pushplanet.cm.directory.Directory.Remembered;
+import io.pushplanet.cm.directory.Directory.Command;
+import io.pushplanet.cm.directory.Directory.FormerSession;
+import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.directory.Registrar.Claim;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.DeviceSession;
@@ -24,11 +24,11 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.session.SessionNotice.Denial;
+import io.pushplanet.common.session.SessionNotice.Handover;
+import io.pushplanet.common.session.SessionNotice.SessionRelease;
+import io.pushplanet.common.session.SessionNotice.Takeover;
 import io.pushplanet.common.session.SessionOwner;
-import io.pushplanet.common.session.TakeoverNotices.Bequest;
-import io.pushplanet.common.session.TakeoverNotices.Denial;
-import io.pushplanet.common.session.TakeoverNotices.Handover;
-import io.pushplanet.common.session.TakeoverNotices.Notice;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -48,7 +48,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// A session that the directory has lost, and what its node says of it afterwards.
 class RegistrarTest {
   private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
   private static final Subscription AT_ONE = Subscription.of(QoS.AT_LEAST_ONCE, 0);
@@ -88,28 +87,28 @@ class RegistrarTest {
   }
 
   @Test
-  void what_a_node_announces_is_not_remembered_on_its_word() {
-    registrar.doubtAll();
+  void an_announced_session_is_not_remembered() {
+    registrar.compareAll();
 
     registrar.remember(session);
 
     assertThat(directory.announced).containsExactly(Map.of(DEVICE, new Announced(EPOCH, ENDS)));
-    assertThat(directory.orders).isEmpty();
+    assertThat(directory.commands).isEmpty();
   }
 
   @Test
-  void what_waited_in_the_socket_while_the_node_stood_still_proves_nothing() {
+  void a_packet_that_waited_in_the_socket_does_not_prove_a_session() {
     registrar.stoodStill(session.loop(), Duration.ofSeconds(30), () -> 0);
     clock.advance(Duration.ofSeconds(2));
 
     registrar.heard(session);
     registrar.remember(session);
 
-    assertThat(directory.orders).isEmpty();
+    assertThat(directory.commands).isEmpty();
   }
 
   @Test
-  void each_loop_that_stood_still_compares_its_own_sessions_itself_before_it_goes_on() {
+  void a_loop_that_stood_still_compares_only_its_own_sessions() {
     var first = new QuietClient().loop();
     var second = new QuietClient().loop();
     var here = IntStream.range(0, 1_200).mapToObj(n -> session(device("a" + n), first)).toList();
@@ -127,10 +126,10 @@ class RegistrarTest {
         .as("each once")
         .doesNotHaveDuplicates()
         .hasSize(here.size() + there.size());
-    assertThat(workers).as("looks into the inboxes").hasSize(2);
+    assertThat(workers).as("checks of the inboxes").hasSize(2);
   }
 
-  /// Another node takes a device that was compared already.
+  /// Another node claims a device that was already compared.
   @Test
   void a_loop_that_is_stopped_while_it_compares_starts_over() {
     var nanoTime = new AtomicLong();
@@ -164,88 +163,99 @@ class RegistrarTest {
   }
 
   @Test
-  void a_device_that_speaks_afterwards_has_its_session_remembered_again() {
-    registrar.doubtAll();
+  void a_session_is_remembered_again_once_its_device_sends_a_packet() {
+    registrar.compareAll();
     clock.advance(Duration.ofMinutes(1));
 
     registrar.heard(session);
     registrar.release(session, 3_600);
 
-    assertThat(directory.orders)
+    assertThat(directory.commands)
         .containsExactly(
-            new Order.Remember(DEVICE, EPOCH, AT_ONE, ENDS),
-            new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
+            new Command.Remember(DEVICE, EPOCH, AT_ONE, ENDS),
+            new Command.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
   @Test
-  void a_session_known_by_its_nodes_word_only_ends_with_its_connection() {
-    registrar.doubtAll();
+  void a_presumed_session_ends_with_its_connection() {
+    registrar.compareAll();
 
     registrar.release(session, 3_600);
 
-    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 0, AT_ONE, ENDS));
+    assertThat(directory.commands).containsExactly(new Command.End(DEVICE, EPOCH, 0, AT_ONE, ENDS));
   }
 
   @Test
-  void a_session_that_ends_while_it_is_being_announced_leaves_nothing_either() {
+  void a_session_that_ends_during_its_announcement_is_not_remembered() {
     directory.meanwhile = () -> registrar.release(session, 3_600);
 
-    registrar.doubtAll();
+    registrar.compareAll();
 
-    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 0, AT_ONE, ENDS));
+    assertThat(directory.commands).containsExactly(new Command.End(DEVICE, EPOCH, 0, AT_ONE, ENDS));
   }
 
   @Test
-  void a_device_that_was_elsewhere_waits_for_that_node_to_say_how_its_session_was() {
-    var claims = claimed(Former.RESUME);
-    registrar.left(new Bequest(DEVICE, EPOCH - 1, "1,0"));
+  void a_claim_waits_until_the_former_owner_describes_the_session() {
+    var claims = claimed(FormerSession.RESUME);
+    registrar.hear(new SessionRelease(DEVICE, EPOCH - 1, "1,0"));
     assertThat(claims).as("another session").isEmpty();
 
-    registrar.left(new Bequest(DEVICE, EPOCH, "3,0"));
-    registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
+    registrar.hear(new SessionRelease(DEVICE, EPOCH, "3,0"));
+    registrar.hear(new SessionRelease(DEVICE, EPOCH, "1,0"));
     timers.forEach(Runnable::run);
 
     assertThat(claims)
-        .containsExactly(new Claim.Taken(EPOCH + 1, Optional.of(new Remembered(null, EPOCH))));
+        .containsExactly(
+            new Claim.Taken(EPOCH + 1, Optional.of(new RememberedSession(null, EPOCH))));
   }
 
   @Test
-  void that_node_may_have_spoken_before_the_directory_answers() {
-    directory.whileClaiming = () -> registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
+  void the_former_owner_may_describe_the_session_before_the_claim_is_answered() {
+    directory.whileClaiming = () -> registrar.hear(new SessionRelease(DEVICE, EPOCH, "1,0"));
 
-    assertThat(claimed(Former.RESUME))
-        .containsExactly(new Claim.Taken(EPOCH + 1, Optional.of(new Remembered(AT_ONE, EPOCH))));
-    assertThat(directory.orders)
+    assertThat(claimed(FormerSession.RESUME))
+        .containsExactly(
+            new Claim.Taken(EPOCH + 1, Optional.of(new RememberedSession(AT_ONE, EPOCH))));
+    assertThat(directory.commands)
         .last()
-        .isEqualTo(new Order.Remember(DEVICE, EPOCH + 1, AT_ONE, ENDS));
+        .isEqualTo(new Command.Remember(DEVICE, EPOCH + 1, AT_ONE, ENDS));
   }
 
   @Test
-  void a_session_that_a_connect_took_up_and_came_to_nothing_lives_as_long_as_was_wished() {
+  void a_session_resumed_by_a_failed_connect_keeps_its_new_expiry() {
     var other = device("other");
 
     registrar.abandon(
-        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(AT_ONE, EPOCH - 1))), 60, ENDS);
+        other,
+        new Claim.Taken(EPOCH, Optional.of(new RememberedSession(AT_ONE, EPOCH - 1))),
+        60,
+        ENDS);
     registrar.abandon(
-        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(null, EPOCH - 1))), 60, ENDS);
+        other,
+        new Claim.Taken(EPOCH, Optional.of(new RememberedSession(null, EPOCH - 1))),
+        60,
+        ENDS);
     registrar.abandon(other, new Claim.Taken(EPOCH, Optional.empty()), 60, ENDS);
     registrar.abandon(
-        other, new Claim.Taken(EPOCH, Optional.of(new Remembered(AT_ONE, EPOCH - 1))), 0, ENDS);
+        other,
+        new Claim.Taken(EPOCH, Optional.of(new RememberedSession(AT_ONE, EPOCH - 1))),
+        0,
+        ENDS);
 
-    assertThat(directory.orders)
+    assertThat(directory.commands)
         .containsExactly(
-            new Order.End(other, EPOCH, 60, AT_ONE, ENDS),
-            new Order.End(other, EPOCH, 60, null, ENDS),
-            new Order.Release(other, EPOCH),
-            new Order.Release(other, EPOCH));
+            new Command.End(other, EPOCH, 60, AT_ONE, ENDS),
+            new Command.End(other, EPOCH, 60, null, ENDS),
+            new Command.Release(other, EPOCH),
+            new Command.Release(other, EPOCH));
   }
 
   @Test
-  void of_a_node_that_says_nothing_no_session_is_known() {
-    var claims = claimed(Former.RESUME);
+  void a_claim_goes_on_without_a_session_when_the_former_owner_is_silent() {
+    var claims = claimed(FormerSession.RESUME);
 
     timers.forEach(Runnable::run);
-    registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
+    registrar.hear(new SessionRelease(DEVICE, EPOCH, "1,0"));
 
     assertThat(claims).containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
     assertThat(meters.counter("cm.session.takeovers.unanswered").count()).isOne();
@@ -253,60 +263,62 @@ class RegistrarTest {
 
   @ParameterizedTest
   @EnumSource(names = {"RESUME", "RESUME_ONCE"})
-  void who_had_the_device_lets_go_of_it_before_it_is_here(Former wish) {
-    directory.remembered = Optional.of(new Remembered(AT_ONE, EPOCH - 2));
+  void the_former_owner_releases_the_device_before_the_claim_goes_on(FormerSession wish) {
+    directory.remembered = Optional.of(new RememberedSession(AT_ONE, EPOCH - 2));
     var claims = claimed(wish);
     assertThat(claims).isEmpty();
 
-    registrar.left(new Bequest(DEVICE, EPOCH, "3,0"));
+    registrar.hear(new SessionRelease(DEVICE, EPOCH, "3,0"));
 
     assertThat(claims)
-        .as("what the directory says of the session counts")
+        .as("the directory's session is preferred")
         .containsExactly(new Claim.Taken(EPOCH + 1, directory.remembered));
   }
 
   @Test
-  void who_wants_no_session_gets_none_from_another_node() {
-    var claims = claimed(Former.FORGET);
+  void a_clean_start_gets_no_session_from_the_former_owner() {
+    var claims = claimed(FormerSession.FORGET);
 
-    registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
+    registrar.hear(new SessionRelease(DEVICE, EPOCH, "1,0"));
 
     assertThat(claims).containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
   }
 
   @Test
-  void nobody_waits_for_a_node_that_is_dead() {
+  void a_claim_does_not_wait_for_a_dead_node() {
     directory.heard = false;
 
-    assertThat(claimed(Former.RESUME))
+    assertThat(claimed(FormerSession.RESUME))
         .containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
   }
 
   @Test
-  void that_it_has_nothing_more_does_not_hide_the_session_that_it_left() {
+  void a_later_empty_release_does_not_hide_the_described_session() {
     directory.whileClaiming =
         () -> {
-          registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
-          registrar.left(new Bequest(DEVICE, EPOCH, ""));
+          registrar.hear(new SessionRelease(DEVICE, EPOCH, "1,0"));
+          registrar.hear(new SessionRelease(DEVICE, EPOCH, ""));
         };
 
-    assertThat(claimed(Former.RESUME))
-        .containsExactly(new Claim.Taken(EPOCH + 1, Optional.of(new Remembered(AT_ONE, EPOCH))));
+    assertThat(claimed(FormerSession.RESUME))
+        .containsExactly(
+            new Claim.Taken(EPOCH + 1, Optional.of(new RememberedSession(AT_ONE, EPOCH))));
   }
 
   @Test
-  void a_device_that_another_node_takes_and_that_is_not_here_is_let_go_of_at_once() {
+  void the_release_of_an_absent_device_is_confirmed_at_once() {
     var other = device("other");
 
-    registrar.takenOver(new Notice(other, new SessionOwner(new NodeId("b"), EPOCH)));
+    registrar.hear(new Takeover(other, new SessionOwner(new NodeId("b"), EPOCH)));
 
-    assertThat(directory.orders)
-        .containsExactly(new Order.LetGo(other, new SessionOwner(new NodeId("b"), EPOCH), ""));
+    assertThat(directory.commands)
+        .containsExactly(
+            new Command.ConfirmRelease(other, new SessionOwner(new NodeId("b"), EPOCH), ""));
   }
 
   @Test
-  void a_claim_behind_one_that_waits_on_this_node_waits_with_it() {
-    var first = claimed(Former.RESUME);
+  void a_claim_behind_a_waiting_claim_of_this_node_waits_with_it() {
+    var first = claimed(FormerSession.RESUME);
     directory.claimed =
         new Answer.Claimed(
             EPOCH + 2,
@@ -314,36 +326,37 @@ class RegistrarTest {
             false,
             Optional.empty());
     var second = new ArrayList<Claim>();
-    registrar.claim(DEVICE, Former.RESUME, ENDS, new QuietClient().loop(), second::add);
+    registrar.claim(DEVICE, FormerSession.RESUME, ENDS, new QuietClient().loop(), second::add);
     assertThat(second).isEmpty();
 
-    registrar.left(new Bequest(DEVICE, EPOCH, "1,0"));
+    registrar.hear(new SessionRelease(DEVICE, EPOCH, "1,0"));
 
-    var remembered = Optional.of(new Remembered(AT_ONE, EPOCH));
+    var remembered = Optional.of(new RememberedSession(AT_ONE, EPOCH));
     assertThat(first).containsExactly(new Claim.Taken(EPOCH + 1, remembered));
     assertThat(second).containsExactly(new Claim.Taken(EPOCH + 2, remembered));
   }
 
   @Test
-  void who_claimed_it_before_this_node_did_does_not_wait_for_it() {
+  void a_claim_that_is_older_than_this_nodes_claim_is_answered_at_once() {
     var other = device("other");
     var before = new SessionOwner(new NodeId("b"), EPOCH);
     directory.whileClaiming =
         () -> {
           directory.whileClaiming = () -> {};
-          registrar.takenOver(new Notice(other, before));
+          registrar.hear(new Takeover(other, before));
         };
     directory.claimed = new Answer.Claimed(EPOCH + 1, Optional.of(before), true, Optional.empty());
 
-    registrar.claim(other, Former.RESUME, ENDS, new QuietClient().loop(), _ -> {});
+    registrar.claim(other, FormerSession.RESUME, ENDS, new QuietClient().loop(), _ -> {});
 
-    assertThat(directory.orders)
+    assertThat(directory.commands)
         .containsExactly(
-            new Order.Claim(other, Former.RESUME, ENDS), new Order.LetGo(other, before, ""));
+            new Command.Claim(other, FormerSession.RESUME, ENDS),
+            new Command.ConfirmRelease(other, before, ""));
   }
 
   @Test
-  void who_waits_for_the_node_before_lets_the_next_one_wait() {
+  void a_waiting_claim_makes_the_next_nodes_claim_wait() {
     var other = device("other");
     var next = new SessionOwner(new NodeId("c"), EPOCH + 5);
     directory.claimed =
@@ -352,62 +365,65 @@ class RegistrarTest {
             Optional.of(new SessionOwner(new NodeId("b"), EPOCH)),
             true,
             Optional.empty());
-    registrar.claim(other, Former.RESUME, ENDS, new QuietClient().loop(), _ -> {});
-    registrar.takenOver(new Notice(other, next));
-    registrar.left(new Bequest(other, EPOCH, "1,0"));
-    assertThat(directory.orders).doesNotHaveAnyElementsOfTypes(Order.LetGo.class);
+    registrar.claim(other, FormerSession.RESUME, ENDS, new QuietClient().loop(), _ -> {});
+    registrar.hear(new Takeover(other, next));
+    registrar.hear(new SessionRelease(other, EPOCH, "1,0"));
+    assertThat(directory.commands).doesNotHaveAnyElementsOfTypes(Command.ConfirmRelease.class);
 
     assertThat(registrar.arrived(other, EPOCH + 1)).isFalse();
 
-    assertThat(directory.orders).last().isEqualTo(new Order.LetGo(other, next, ""));
+    assertThat(directory.commands).last().isEqualTo(new Command.ConfirmRelease(other, next, ""));
   }
 
   @Test
-  void the_end_of_a_session_answers_who_took_it() {
-    var heir = new SessionOwner(new NodeId("b"), EPOCH + 3);
-    registrar.takenOver(new Notice(DEVICE, heir));
+  void the_end_of_a_session_answers_the_claim_that_took_it() {
+    var claimant = new SessionOwner(new NodeId("b"), EPOCH + 3);
+    registrar.hear(new Takeover(DEVICE, claimant));
     assertThat(session.isLost()).isTrue();
-    assertThat(directory.orders).isEmpty();
+    assertThat(directory.commands).isEmpty();
     table.remove(session);
 
     registrar.release(session, 3_600);
 
-    assertThat(directory.orders)
+    assertThat(directory.commands)
         .containsExactly(
-            new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS),
-            new Order.LetGo(DEVICE, heir, "1,0"));
+            new Command.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS),
+            new Command.ConfirmRelease(DEVICE, claimant, "1,0"));
   }
 
   @Test
-  void answers_leave_half_of_the_line_to_those_who_connect_and_are_not_kept() {
+  void confirmations_leave_half_of_the_queue_to_connects_and_are_not_kept() {
     var sender = new ArrayDeque<Runnable>();
     var slow = registrar(Runnable::run, sender::add);
     for (int n = 0; n < 200; n++) {
-      slow.takenOver(new Notice(device("gone-" + n), new SessionOwner(new NodeId("b"), EPOCH)));
+      slow.hear(new Takeover(device("gone-" + n), new SessionOwner(new NodeId("b"), EPOCH)));
     }
 
-    assertThat(slow.claim(device("new"), Former.FORGET, ENDS, new QuietClient().loop(), _ -> {}))
+    assertThat(
+            slow.claim(
+                device("new"), FormerSession.FORGET, ENDS, new QuietClient().loop(), _ -> {}))
         .isTrue();
     while (!sender.isEmpty()) {
       sender.remove().run();
     }
-    assertThat(directory.orders).hasSize(51);
-    assertThat(slow.pause()).as("nothing is told later").isEqualTo(registrar.pause());
+    assertThat(directory.commands).hasSize(51);
+    assertThat(slow.pause()).as("nothing is pending").isEqualTo(registrar.pause());
   }
 
   @Test
-  void one_that_is_on_its_way_is_let_go_of_when_it_is_here() {
+  void the_release_of_an_arriving_device_is_not_confirmed_yet() {
     var other = device("other");
     directory.whileClaiming =
-        () -> registrar.takenOver(new Notice(other, new SessionOwner(new NodeId("b"), EPOCH)));
+        () -> registrar.hear(new Takeover(other, new SessionOwner(new NodeId("b"), EPOCH)));
 
-    registrar.claim(other, Former.RESUME, ENDS, new QuietClient().loop(), _ -> {});
+    registrar.claim(other, FormerSession.RESUME, ENDS, new QuietClient().loop(), _ -> {});
 
-    assertThat(directory.orders).containsExactly(new Order.Claim(other, Former.RESUME, ENDS));
+    assertThat(directory.commands)
+        .containsExactly(new Command.Claim(other, FormerSession.RESUME, ENDS));
   }
 
   @Test
-  void who_connected_while_the_directory_came_back_is_announced_with_all_the_others() {
+  void a_device_that_connects_while_the_directory_returns_is_announced() {
     registrar.away(new DirectoryUnavailable("away", null));
     registrar.compareNext(registrar.pause());
     assertThat(directory.announced).containsExactly(Map.of(DEVICE, new Announced(EPOCH, ENDS)));
@@ -420,9 +436,9 @@ class RegistrarTest {
     assertThat(directory.announced.getLast()).containsKeys(late.toArray(DeviceKey[]::new));
   }
 
-  /// A million sessions take seconds, in which one call or another may fail.
+  /// Comparing a million sessions takes seconds in which a call may fail.
   @Test
-  void a_node_does_without_the_directory_until_it_answers_not_until_all_are_compared() {
+  void the_directory_is_used_as_soon_as_it_answers() {
     var sessions = IntStream.range(0, 1_200).mapToObj(n -> session(device("a" + n))).toList();
     var reachable = new ArrayList<Boolean>();
     directory.whileAsked =
@@ -444,7 +460,7 @@ class RegistrarTest {
   }
 
   @Test
-  void a_device_that_subscribes_over_and_over_stands_in_line_once() {
+  void repeated_subscribes_of_a_device_are_one_command() {
     var sender = new ArrayDeque<Runnable>();
     var slow = registrar(Runnable::run, sender::add);
     for (int time = 0; time < 5_000; time++) {
@@ -453,7 +469,9 @@ class RegistrarTest {
       session.subscribe(Subscription.of(QoS.AT_MOST_ONCE, time));
       slow.remember(session);
     }
-    assertThat(slow.claim(device("other"), Former.FORGET, ENDS, new QuietClient().loop(), _ -> {}))
+    assertThat(
+            slow.claim(
+                device("other"), FormerSession.FORGET, ENDS, new QuietClient().loop(), _ -> {}))
         .isTrue();
 
     sender.remove().run();
@@ -461,15 +479,15 @@ class RegistrarTest {
     slow.remember(session);
     sender.remove().run();
 
-    assertThat(directory.orders)
+    assertThat(directory.commands)
         .containsExactly(
-            new Order.Remember(DEVICE, EPOCH, Subscription.of(QoS.AT_MOST_ONCE, 4_999), ENDS),
-            new Order.Claim(device("other"), Former.FORGET, ENDS),
-            new Order.Forget(DEVICE, EPOCH, ENDS));
+            new Command.Remember(DEVICE, EPOCH, Subscription.of(QoS.AT_MOST_ONCE, 4_999), ENDS),
+            new Command.Claim(device("other"), FormerSession.FORGET, ENDS),
+            new Command.Forget(DEVICE, EPOCH, ENDS));
   }
 
   @Test
-  void what_could_not_be_said_while_the_directory_was_away_is_said_when_it_changes_again() {
+  void a_subscription_missed_during_an_outage_is_remembered_at_its_next_change() {
     var sender = new ArrayDeque<Runnable>();
     var slow = registrar(Runnable::run, sender::add);
     slow.remember(session);
@@ -482,12 +500,13 @@ class RegistrarTest {
     slow.remember(session);
     sender.remove().run();
 
-    assertThat(directory.orders).containsExactly(new Order.Remember(DEVICE, EPOCH, AT_ONE, ENDS));
+    assertThat(directory.commands)
+        .containsExactly(new Command.Remember(DEVICE, EPOCH, AT_ONE, ENDS));
   }
 
-  /// A million devices would ask twice a second each.
+  /// Otherwise a million devices would each ask every two seconds.
   @Test
-  void while_mysql_is_away_no_inbox_is_read_on_suspicion_and_all_are_looked_into_once_it_is_back() {
+  void no_inbox_is_read_while_mysql_is_away_and_all_are_checked_afterwards() {
     var asking = new AsksForParked();
     var all = known(1_200, asking);
     parkedAway = true;
@@ -500,14 +519,14 @@ class RegistrarTest {
 
     parkedAway = false;
     registrar.compareNext(registrar.pause());
-    assertThat(asking.times).as("each is looked after").isEqualTo(all.size());
+    assertThat(asking.times).as("each inbox is read").isEqualTo(all.size());
 
     registrar.compareNext(registrar.pause());
     assertThat(asking.times).as("once").isEqualTo(all.size());
   }
 
   @Test
-  void who_is_missed_while_all_are_looked_into_again_gets_another_look() {
+  void an_inbox_that_is_missed_while_all_are_checked_is_checked_again() {
     var asking = new AsksForParked();
     var all = known(1_200, asking);
     parkedAway = true;
@@ -525,33 +544,35 @@ class RegistrarTest {
   }
 
   @Test
-  void an_end_that_the_directory_has_not_heard_of_is_told_once_it_is_back() {
+  void an_end_during_an_outage_is_sent_once_the_directory_is_back() {
     table.remove(session);
     registrar.away(new DirectoryUnavailable("away", null));
     registrar.release(session, 3_600);
-    assertThat(directory.orders).isEmpty();
+    assertThat(directory.commands).isEmpty();
 
     registrar.compareNext(registrar.pause());
     registrar.compareNext(registrar.pause());
 
-    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
+    assertThat(directory.commands)
+        .containsExactly(new Command.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
   @Test
-  void what_is_still_to_be_told_is_told_before_a_node_leaves() {
+  void pending_releases_are_sent_before_a_node_leaves() {
     table.remove(session);
     registrar.away(new DirectoryUnavailable("away", null));
     registrar.release(session, 3_600);
-    registrar.doubtAll();
-    assertThat(directory.orders).isEmpty();
+    registrar.compareAll();
+    assertThat(directory.commands).isEmpty();
 
     registrar.close();
 
-    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
+    assertThat(directory.commands)
+        .containsExactly(new Command.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
   @Test
-  void an_end_that_was_under_way_when_the_directory_went_away_is_told_again() {
+  void an_end_in_a_failed_round_trip_is_sent_again() {
     table.remove(session);
     directory.isAway = true;
     registrar.release(session, 3_600);
@@ -560,13 +581,13 @@ class RegistrarTest {
     directory.isAway = false;
     registrar.compareNext(registrar.pause());
 
-    assertThat(directory.orders).containsExactly(new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
+    assertThat(directory.commands)
+        .containsExactly(new Command.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
-  /// A gateway's frame for a device that has just left.
+  /// A gateway's frame arrives for a device that has just left.
   @Test
-  void
-      as_many_are_compared_as_the_wait_was_for_also_when_there_is_something_to_be_told_at_its_end() {
+  void a_release_that_became_pending_during_the_pause_does_not_shrink_the_round() {
     known(1_199, new AsksForParked());
     var pause = registrar.pause();
     assertThat(pause).isEqualTo(Duration.ofSeconds(5));
@@ -577,9 +598,9 @@ class RegistrarTest {
     assertThat(directory.asked).as("1,200 in five minutes").hasSize(20);
   }
 
-  /// 100,000 resets at once.
+  /// As when 100,000 connections are reset at once.
   @Test
-  void ends_that_find_no_room_in_line_are_told_when_there_is_some() {
+  void ends_that_found_the_queue_full_are_sent_when_there_is_room() {
     var sender = new ArrayDeque<Runnable>();
     var slow = registrar(Runnable::run, sender::add);
     var all = IntStream.range(0, 1_000).mapToObj(n -> session(device("a" + n))).toList();
@@ -589,39 +610,39 @@ class RegistrarTest {
     });
     assertThat(slow.pause()).as("2,000 at most in each").isEqualTo(Duration.ofMillis(200));
 
-    for (int round = 0; round < 1_000 && directory.orders.size() < all.size(); round++) {
+    for (int round = 0; round < 1_000 && directory.commands.size() < all.size(); round++) {
       while (!sender.isEmpty()) {
         sender.remove().run();
       }
       slow.compareNext(slow.pause());
     }
 
-    assertThat(directory.orders)
-        .extracting(Order::device)
+    assertThat(directory.commands)
+        .extracting(Command::device)
         .containsExactlyInAnyOrderElementsOf(all.stream().map(DeviceSession::key).toList());
     assertThat(slow.pause()).isEqualTo(Duration.ofSeconds(5));
   }
 
   @Test
-  void the_end_of_a_connection_is_not_told_after_the_device_has_come_back() {
+  void a_pending_end_is_dropped_when_the_device_has_come_back() {
     table.remove(session);
     registrar.away(new DirectoryUnavailable("away", null));
     registrar.release(session, 3_600);
-    registrar.claim(DEVICE, Former.RESUME, ENDS, new QuietClient().loop(), _ -> {});
+    registrar.claim(DEVICE, FormerSession.RESUME, ENDS, new QuietClient().loop(), _ -> {});
 
     registrar.compareNext(registrar.pause());
 
-    assertThat(directory.orders).isEmpty();
+    assertThat(directory.commands).isEmpty();
   }
 
   @Test
-  void what_the_directory_has_here_and_is_not_is_released() {
+  void a_device_that_the_directory_wrongly_has_here_is_released() {
     registrar.absent(DEVICE, EPOCH);
     registrar.absent(device("gone"), EPOCH);
 
     registrar.compareNext(registrar.pause());
 
-    assertThat(directory.orders).containsExactly(new Order.Release(device("gone"), EPOCH));
+    assertThat(directory.commands).containsExactly(new Command.Release(device("gone"), EPOCH));
   }
 
   @Test
@@ -629,7 +650,7 @@ class RegistrarTest {
     var other = session(device("other"));
     directory.denied.add(DEVICE);
 
-    registrar.doubtAll();
+    registrar.compareAll();
 
     assertThat(session.isLost()).isTrue();
     assertThat(session.terms().expirySeconds()).as("nothing is left of it").isZero();
@@ -643,13 +664,12 @@ class RegistrarTest {
   }
 
   @Test
-  void
-      a_session_is_ended_by_the_notice_that_its_password_is_denied_and_one_of_a_later_one_compared() {
-    registrar.denied(new Denial(DEVICE, EPOCH, ENDS - 1));
+  void a_denial_ends_the_session_unless_its_password_is_newer() {
+    registrar.hear(new Denial(DEVICE, EPOCH, ENDS - 1));
     assertThat(session.isLost()).isFalse();
     assertThat(directory.asked).containsExactly(DEVICE);
 
-    registrar.denied(new Denial(DEVICE, EPOCH, ENDS));
+    registrar.hear(new Denial(DEVICE, EPOCH, ENDS));
 
     assertThat(session.isLost()).isTrue();
     assertThat(count("cm.session.denied")).isOne();
@@ -660,8 +680,8 @@ class RegistrarTest {
     var sender = new ArrayDeque<Runnable>();
     var slow = registrar(Runnable::run, sender::add);
     for (var id : List.of("early", "late")) {
-      slow.claim(device(id), Former.FORGET, ENDS, new QuietClient().loop(), _ -> {});
-      slow.denied(new Denial(device(id), EPOCH, ENDS));
+      slow.claim(device(id), FormerSession.FORGET, ENDS, new QuietClient().loop(), _ -> {});
+      slow.hear(new Denial(device(id), EPOCH, ENDS));
     }
 
     assertThat(slow.arrived(device("early"), EPOCH)).isFalse();
@@ -669,11 +689,11 @@ class RegistrarTest {
   }
 
   @Test
-  void nothing_is_left_of_the_session_of_a_device_that_has_another_user() {
-    registrar.handedOver(new Handover(DEVICE, EPOCH - 1));
+  void a_handover_ends_the_session_and_leaves_nothing_of_it() {
+    registrar.hear(new Handover(DEVICE, EPOCH - 1));
     assertThat(session.isLost()).as("claimed since, and begun anew").isFalse();
 
-    registrar.handedOver(new Handover(DEVICE, EPOCH));
+    registrar.hear(new Handover(DEVICE, EPOCH));
 
     assertThat(session.isLost()).isTrue();
     assertThat(session.isDenied()).isFalse();
@@ -683,26 +703,26 @@ class RegistrarTest {
   }
 
   @Test
-  void a_device_that_gets_another_user_while_it_arrives_comes_again() {
-    registrar.claim(device("early"), Former.RESUME, ENDS, new QuietClient().loop(), _ -> {});
+  void a_device_that_gets_another_user_while_it_arrives_is_refused() {
+    registrar.claim(device("early"), FormerSession.RESUME, ENDS, new QuietClient().loop(), _ -> {});
 
-    registrar.handedOver(new Handover(device("early"), EPOCH));
+    registrar.hear(new Handover(device("early"), EPOCH));
 
     assertThat(registrar.arrived(device("early"), EPOCH)).isFalse();
   }
 
-  /// A denial that is told again leaves the owner where his node seems to hear it.
+  /// A repeated denial leaves the owner's entry if the owner's node seems to receive the notice.
   @Test
-  void where_notices_were_missed_a_session_that_the_directory_knows_may_be_denied_too() {
+  void a_missed_denial_ends_a_session_that_the_directory_knows() {
     directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
-    registrar.doubtAll();
+    registrar.compareAll();
     assertThat(session.isDenied()).isFalse();
     directory.denied.add(DEVICE);
     registrar.compareNext(Duration.ofMinutes(5));
-    assertThat(session.isDenied()).as("without a reason nobody asks").isFalse();
+    assertThat(session.isDenied()).as("the directory is not asked without a reason").isFalse();
 
     directory.denialsAway = true;
-    registrar.doubtAll();
+    registrar.compareAll();
     assertThat(session.isDenied()).isFalse();
     directory.denialsAway = false;
     registrar.compareNext(Duration.ofSeconds(1));
@@ -711,17 +731,18 @@ class RegistrarTest {
     assertThat(directory.announced).isEmpty();
   }
 
-  /// Claimed before his denial was told again, and not in the table when all who are there were asked about.
+  /// The device was claimed before its denial was repeated, and was not in the table when the
+  /// directory was asked about the devices there.
   @Test
-  void where_notices_were_missed_who_was_arriving_is_asked_about_when_he_has_arrived() {
+  void a_missed_denial_ends_a_session_that_was_arriving() {
     var sender = new ArrayDeque<Runnable>();
     var slow = registrar(Runnable::run, sender::add);
     var device = device("new");
     directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
     directory.owned.put(device, new SessionOwner(new NodeId("a"), EPOCH));
-    slow.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), _ -> {});
+    slow.claim(device, FormerSession.FORGET, ENDS, new QuietClient().loop(), _ -> {});
     directory.denied.add(device);
-    slow.doubtAll();
+    slow.compareAll();
     slow.compareNext(Duration.ofSeconds(1));
     var late = session(device);
     slow.arrived(device, EPOCH);
@@ -736,50 +757,50 @@ class RegistrarTest {
     int asked = directory.askedForDenials;
     slow.compareNext(Duration.ofSeconds(1));
     slow.compareNext(Duration.ofSeconds(1));
-    assertThat(directory.askedForDenials).as("nobody else").isEqualTo(asked);
+    assertThat(directory.askedForDenials).as("the directory is asked no more").isEqualTo(asked);
   }
 
   @Test
-  void who_is_denied_has_not_come_and_the_end_of_his_last_connection_is_still_told() {
+  void a_denied_claim_does_not_drop_the_pending_end_of_the_device() {
     table.remove(session);
     registrar.away(new DirectoryUnavailable("away", null));
     registrar.release(session, 3_600);
-    registrar.doubtAll();
+    registrar.compareAll();
     directory.claimed = new Answer.Denied();
     var claims = new ArrayList<Claim>();
 
-    registrar.claim(DEVICE, Former.RESUME, ENDS, new QuietClient().loop(), claims::add);
+    registrar.claim(DEVICE, FormerSession.RESUME, ENDS, new QuietClient().loop(), claims::add);
     registrar.compareNext(registrar.pause());
 
     assertThat(claims).containsExactly(new Claim.Denied());
     assertThat(registrar.arriving()).isZero();
-    assertThat(directory.orders)
+    assertThat(directory.commands)
         .containsExactly(
-            new Order.Claim(DEVICE, Former.RESUME, ENDS),
-            new Order.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
+            new Command.Claim(DEVICE, FormerSession.RESUME, ENDS),
+            new Command.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS));
   }
 
-  /// The later connection is gone, and its end has deleted the entry in the directory.
+  /// The later connection is gone, and its end has removed the entry in the directory.
   @Test
-  void a_connection_does_not_get_in_behind_a_later_one_that_is_gone() {
+  void a_connection_is_refused_behind_a_later_one_that_is_gone() {
     var device = device("new");
     var first = claimed(device, EPOCH + 1);
     var second = claimed(device, EPOCH + 2);
 
     registrar.abandon(device, second, 0, ENDS);
 
-    assertThat(directory.orders).contains(new Order.Release(device, EPOCH + 2));
+    assertThat(directory.commands).contains(new Command.Release(device, EPOCH + 2));
     assertThat(registrar.arrived(device, first.epoch())).isFalse();
   }
 
   @Test
-  void a_connection_does_not_get_in_behind_a_later_one_that_the_directory_did_not_answer() {
+  void a_connection_is_refused_behind_a_later_unanswered_claim() {
     var device = device("new");
     var first = claimed(device, clock.millis() + 7);
     directory.claimed = new Answer.Failed("out of memory");
     var claims = new ArrayList<Claim>();
-    registrar.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), claims::add);
-    registrar.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), claims::add);
+    registrar.claim(device, FormerSession.FORGET, ENDS, new QuietClient().loop(), claims::add);
+    registrar.claim(device, FormerSession.FORGET, ENDS, new QuietClient().loop(), claims::add);
 
     assertThat(claims)
         .extracting(claim -> ((Claim.Taken) claim).epoch())
@@ -787,7 +808,7 @@ class RegistrarTest {
     assertThat(registrar.arrived(device, first.epoch())).isFalse();
   }
 
-  /// With the session its entry would go, and the connection that is about to be here has no other.
+  /// Otherwise the end of the session would remove the arriving connection's only entry.
   @Test
   void a_session_does_not_adopt_the_epoch_of_a_connection_that_is_arriving() {
     directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH + 1));
@@ -801,14 +822,14 @@ class RegistrarTest {
     assertThat(session.epoch()).isEqualTo(EPOCH + 1);
   }
 
-  /// Everything may have been compared while its answer was on its way to the loop.
+  /// All sessions may have been compared while the answer was on its way to the loop.
   @Test
-  void a_session_that_the_directory_has_not_answered_is_announced_when_it_has_arrived() {
+  void a_session_with_an_unanswered_claim_is_announced_on_arrival() {
     var device = device("new");
     directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
     directory.claimed = new Answer.Failed("out of memory");
-    registrar.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), _ -> {});
-    registrar.doubtAll();
+    registrar.claim(device, FormerSession.FORGET, ENDS, new QuietClient().loop(), _ -> {});
+    registrar.compareAll();
     registrar.compareNext(registrar.pause());
     session(device);
 
@@ -818,13 +839,13 @@ class RegistrarTest {
   }
 
   @Test
-  void where_notices_were_missed_a_device_that_was_arriving_is_compared_when_it_has_arrived() {
+  void a_device_that_was_arriving_when_notices_were_missed_is_compared() {
     var sender = new ArrayDeque<Runnable>();
     var slow = registrar(Runnable::run, sender::add);
     var device = device("new");
     directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
-    slow.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), _ -> {});
-    slow.doubtAll();
+    slow.claim(device, FormerSession.FORGET, ENDS, new QuietClient().loop(), _ -> {});
+    slow.compareAll();
     directory.owned.put(device, new SessionOwner(new NodeId("b"), EPOCH + 1));
     directory.claimed = new Answer.Claimed(EPOCH, Optional.empty(), false, Optional.empty());
     sender.forEach(Runnable::run);
@@ -837,11 +858,11 @@ class RegistrarTest {
     assertThat(late.isLost()).isTrue();
   }
 
-  /// Claims the device for one more connection, which is given this epoch.
+  /// Claims the device for another connection, which gets this epoch.
   private Claim.Taken claimed(DeviceKey device, long epoch) {
     directory.claimed = new Answer.Claimed(epoch, Optional.empty(), false, Optional.empty());
     var claims = new ArrayList<Claim>();
-    registrar.claim(device, Former.FORGET, ENDS, new QuietClient().loop(), claims::add);
+    registrar.claim(device, FormerSession.FORGET, ENDS, new QuietClient().loop(), claims::add);
     return (Claim.Taken) claims.getFirst();
   }
 
@@ -849,17 +870,17 @@ class RegistrarTest {
   void a_device_that_is_arriving_is_not_released() {
     var sender = new ArrayDeque<Runnable>();
     var slow = registrar(Runnable::run, sender::add);
-    slow.claim(device("new"), Former.FORGET, ENDS, new QuietClient().loop(), _ -> {});
+    slow.claim(device("new"), FormerSession.FORGET, ENDS, new QuietClient().loop(), _ -> {});
 
     slow.absent(device("new"), EPOCH);
     slow.compareNext(slow.pause());
     sender.forEach(Runnable::run);
 
-    assertThat(directory.orders)
-        .containsExactly(new Order.Claim(device("new"), Former.FORGET, ENDS));
+    assertThat(directory.commands)
+        .containsExactly(new Command.Claim(device("new"), FormerSession.FORGET, ENDS));
   }
 
-  /// So many, of which the directory knows.
+  /// As many sessions, which the directory knows.
   private List<DeviceSession> known(int sessions, AsksForParked client) {
     var all = IntStream.range(0, sessions).mapToObj(n -> session(device("a" + n), client)).toList();
     all.forEach(each -> directory.owned.put(each.key(), new SessionOwner(new NodeId("a"), EPOCH)));
@@ -886,7 +907,7 @@ class RegistrarTest {
     return new DeviceKey(DEVICE.app(), new DeviceId(id));
   }
 
-  private List<Claim> claimed(Former wish) {
+  private List<Claim> claimed(FormerSession wish) {
     directory.claimed =
         new Answer.Claimed(
             EPOCH + 1,
@@ -921,13 +942,13 @@ class RegistrarTest {
     return made;
   }
 
-  /// Knows nobody, and believes whoever announces himself.
+  /// Knows no owner at first, and accepts every announcement.
   private static final class Asked implements Directory {
-    private final List<Order> orders = new ArrayList<>();
+    private final List<Command> commands = new ArrayList<>();
     private final List<Map<DeviceKey, Announced>> announced = new ArrayList<>();
     private Runnable meanwhile = () -> {};
     private Runnable whileClaiming = () -> {};
-    private Optional<Remembered> remembered = Optional.empty();
+    private Optional<RememberedSession> remembered = Optional.empty();
     private boolean heard = true;
     private Runnable whileAsked = () -> {};
     private Answer claimed = new Answer.Done();
@@ -939,14 +960,14 @@ class RegistrarTest {
     private int askedForDenials;
 
     @Override
-    public List<Answer> carryOut(List<Order> some) {
+    public List<Answer> execute(List<Command> some) {
       if (isAway) {
         throw new DirectoryUnavailable("away", null);
       }
-      orders.addAll(some);
+      commands.addAll(some);
       whileClaiming.run();
       return some.stream()
-          .map(order -> order instanceof Order.Claim ? claimed : new Answer.Done())
+          .map(command -> command instanceof Command.Claim ? claimed : new Answer.Done())
           .toList();
     }
 

@@ -24,11 +24,11 @@ class NetworksTest {
     return LongStream.range(first, first + 200);
   }
 
-  /// Devices with random wishes live behind a translator that forgets after a random time, on a network where one connection
-  /// in a hundred ends in silence anyway.
+  /// Devices with random wishes are behind an address translator that forgets connections after a
+  /// random time, in a network where one connection in a hundred ends silently anyway.
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void ntfy_android_113_what_is_advised_survives_in_the_network_and_is_long(long seed) {
+  void ntfy_android_113_an_advised_interval_survives_in_the_network_and_is_long(long seed) {
     var random = new Random(seed);
     int forgottenAfter = 70 + random.nextInt(2_000);
     var network =
@@ -49,7 +49,7 @@ class NetworksTest {
       clock.advance(Duration.ofSeconds(2));
     }
 
-    // One device in sixteen probes; the others are told the same.
+    // One device in sixteen probes; all others get the same interval.
     var told = new int[1_801];
     for (int device = 0; device < 200; device++) {
       told[network.advise(60, random)]++;
@@ -94,7 +94,7 @@ class NetworksTest {
   }
 
   @Test
-  void silences_of_traffic_other_than_pings_prove_no_more_than_they_lasted() {
+  void a_silence_that_no_ping_ended_proves_only_its_own_length() {
     var network = networks.of(address("203.0.113.9"), Optional.empty());
     for (int silence = 0; silence < 100; silence++) {
       network.survived(200, 0);
@@ -112,7 +112,7 @@ class NetworksTest {
         .isEqualTo(180);
   }
 
-  /// Batteries that are empty, elevators: one connection in ten ends at an interval that few devices have.
+  /// Empty batteries and elevators end one connection in ten at an interval that few devices have.
   @Test
   void an_interval_is_not_deadly_where_longer_ones_survive() {
     var network = networks.of(address("203.0.113.9"), Optional.empty());

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
@@ -37,13 +37,17 @@ class DrainTest {
   private final MutableClock clock = MutableClock.started();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final SessionTable table = new SessionTable();
-  private final Elsewhere elsewhere = new Elsewhere(OTHER, new SplittableRandom(1));
+  private final ServerReferences serverReferences =
+      new ServerReferences(OTHER, new SplittableRandom(1));
   private final Drain drain =
       new Drain(
           table,
           new Admission(
-              10, elsewhere, new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(2)), meters),
-          elsewhere,
+              10,
+              serverReferences,
+              new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(2)),
+              meters),
+          serverReferences,
           new NodeSettings.Drain(500, Duration.ZERO, Duration.ofSeconds(3), Duration.ofSeconds(10)),
           clock,
           System::nanoTime,
@@ -55,7 +59,7 @@ class DrainTest {
   }
 
   @Test
-  void a_device_whose_claim_outlasts_the_drain_is_sent_on_as_well() {
+  void a_device_whose_claim_outlasts_the_drain_is_sent_elsewhere_too() {
     drain.begin(500);
     Eventually.within(
         PATIENCE, () -> assertThat(drain.progress().state()).isEqualTo(Drain.State.EMPTY));
@@ -98,7 +102,7 @@ class DrainTest {
     return client;
   }
 
-  /// Does at once what it is told.
+  /// Runs each task at once.
   private final class Client extends QuietClient {
     private final List<ReasonCode> told = new CopyOnWriteArrayList<>();
     private final List<String> references = new CopyOnWriteArrayList<>();

@@ -22,8 +22,8 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Three nodes, some devices, a gateway and the stores, under faults that the seed decides; then everything is mended, and the
-/// promises are counted up.
+/// Three nodes, some devices, a gateway and the stores, under faults that the seed decides. At the
+/// end all faults are mended, and the ledger checks the promises.
 final class Cluster {
   private static final int NODES = 3;
   private static final int DEVICES = 3;
@@ -33,7 +33,7 @@ final class Cluster {
   private static final int DELETIONS = 3;
   private static final int CHAOS_MILLIS = 40_000;
   private static final int PEACE_MILLIS = 90_000;
-  // What a node announces, or hears from another, may take a second or two.
+  // An announcement or a notice may take a second or two.
   private static final int SECONDS_ELSEWHERE = 5;
   private static final AppId APP = new AppId("shop");
   private static final DeviceCredential CREDENTIALS =
@@ -45,7 +45,7 @@ final class Cluster {
           .toList();
   private static final long FIRST_ENDS =
       DeviceCredential.end(MutableClock.started().instant(), Duration.ofDays(1));
-  // Of each device those of its first lives.
+  // Of each device, one password for each registration.
   private static final List<List<String>> PASSWORDS =
       KEYS.stream()
           .map(key ->
@@ -125,7 +125,7 @@ final class Cluster {
       world.after(1_000, CHAOS_MILLIS, this::fault);
     }
     world.after(1_000, 1_000, this::watchOwners);
-    // As an event: somebody may be standing still in the midst of what he does just then.
+    // As an event, because a node may be standing still in the middle of a task just then.
     world.after(CHAOS_MILLIS, CHAOS_MILLIS, this::heal);
     world.runUntilMillis(CHAOS_MILLIS + PEACE_MILLIS);
     ledger.balance();
@@ -134,7 +134,7 @@ final class Cluster {
     }
   }
 
-  /// A device that moves gets enough meanwhile to show who writes to it.
+  /// A moving device gets enough messages to show which nodes write to it.
   void sendSome(DeviceKey device) {
     for (int count = 0; count < AT_A_MOVE; count++) {
       world.after(0, 100, () -> gateway.send(device, nextMessage()));
@@ -147,14 +147,15 @@ final class Cluster {
     return new MessageIds(clock, world.random).next();
   }
 
-  /// As a dispatcher does it, within one second. What waits in the inbox is left there, for it is to be seen that nothing else gets lost.
+  /// As a dispatcher does, within one second. The inbox is kept, so that the ledger can check that
+  /// no other message gets lost.
   private void deleteAndRegister(int number) {
     deny(KEYS.get(number), FIRST_ENDS + lives[number]);
     lives[number]++;
     devices.get(number).register(PASSWORDS.get(number).get(lives[number]));
   }
 
-  /// Now, or once Redis is there.
+  /// Denies the password now, or once Redis is back.
   private void deny(DeviceKey device, long ends) {
     if (stores.redisAway) {
       world.after(200, 200, () -> deny(device, ends));
@@ -263,7 +264,7 @@ final class Cluster {
     devices.forEach(SimDevice::calm);
   }
 
-  /// A device that is connected, and that gateways do not find, gets nothing.
+  /// A connected device that gateways do not find gets no messages.
   private void watchOwners() {
     for (var node : nodes) {
       if (node == null || !node.alive || !stores.isCalm()) {

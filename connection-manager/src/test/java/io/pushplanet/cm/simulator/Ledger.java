@@ -8,7 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/// What was accepted, what devices have got, what was settled, and every promise that was seen broken.
+/// The messages that were accepted, received and settled, and every violation of a promise.
 final class Ledger {
   private record Entry(DeviceKey device, MessageId message) {}
 
@@ -22,7 +22,7 @@ final class Ledger {
     accepted.add(new Entry(device, message));
   }
 
-  /// @return whether for the first time
+  /// @return whether the device received it for the first time
   boolean received(DeviceKey device, MessageId message) {
     boolean first = received.add(new Entry(device, message));
     if (!first) {
@@ -31,7 +31,7 @@ final class Ledger {
     return first;
   }
 
-  /// Somebody told the world that the device has acknowledged this message.
+  /// A node or gateway reported that the device has acknowledged this message.
   void settled(DeviceKey device, MessageId message) {
     var entry = new Entry(device, message);
     settled.add(entry);

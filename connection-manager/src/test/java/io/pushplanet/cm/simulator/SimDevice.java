@@ -18,24 +18,25 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// A device with a weak network: it loses connections with and without a goodbye, comes back on any node while the old socket
-/// still stands, acknowledges late or never; and it watches what it is sent.
+/// A device with a weak network: it loses connections with and without a DISCONNECT, connects to
+/// any node while the old socket is still open, and acknowledges late or never. It checks the
+/// packets that it receives.
 final class SimDevice {
   private final World world;
   private final Cluster cluster;
   private final Ledger ledger;
   private final DeviceKey key;
   private Binary credential;
-  // Of a former life, until it is told that it was deleted.
+  // The password of before its deletion, until the device learns of that.
   private @Nullable Binary former;
   private final boolean persistent;
-  // So that nobody gets a neighbour's subscription.
+  // Different for each device, to find a subscription that another device gets.
   private final int subscription;
   private final List<Socket> sockets = new ArrayList<>();
   private @Nullable Socket current;
   private @Nullable Socket newest;
   private final Set<String> seen = new HashSet<>();
-  // As the device knows its session: SUBACK came, and no CONNACK since that there is no session.
+  // The device's view: it got a SUBACK, and no CONNACK without a session since.
   private boolean subscribed;
   private boolean calm;
   private boolean awayAtFirst;
@@ -61,7 +62,7 @@ final class SimDevice {
     return key;
   }
 
-  /// From now on it behaves: one connection, everything acknowledged.
+  /// From now on the device keeps one connection and acknowledges everything.
   void calm() {
     calm = true;
     for (var socket : List.copyOf(sockets)) {
@@ -79,7 +80,8 @@ final class SimDevice {
     }
   }
 
-  /// It was deleted, and is given another password. Some use the old one all the same, for as long as they get in.
+  /// The device was deleted and gets another password. Some devices keep using the old one until it
+  /// is denied.
   void register(String password) {
     former = former == null && world.chance(0.5) ? credential : former;
     credential = Binary.of(password);
@@ -129,7 +131,7 @@ final class SimDevice {
     }
   }
 
-  /// Closed, half open, or still alive for a while beside the new one.
+  /// The old socket is closed, half open, or alive for a while beside the new one.
   private void leave(Socket before) {
     switch (world.below(3)) {
       case 0 -> before.close();
@@ -154,12 +156,12 @@ final class SimDevice {
     private boolean open = true;
     private boolean deaf;
     private boolean welcome;
-    // An older socket was let in after this one was opened, for its node stood still or was slow to
-    // accept it: which of them was the last one is not for the device to say.
+    // An older socket was admitted after this one was opened, because its node stood still or was
+    // slow to accept it: the device cannot tell which of the two was the last.
     private boolean overtaken;
     private final Map<String, Long> lastPlaces = new HashMap<>();
     private final Set<String> again = new HashSet<>();
-    // The newest of either kind.
+    // The newest message of each kind.
     private @Nullable String fresh;
     private @Nullable String parked;
 
@@ -210,7 +212,8 @@ final class SimDevice {
       return isLast() ? Map.copyOf(unacknowledged) : Map.of();
     }
 
-    /// Where the directory never heard of this connection (its node was cut off), nobody can know that it was the last.
+    /// Whether this is the last connection by the directory's knowledge. The directory knows
+    /// nothing of a connection to a node that is cut off.
     private boolean isLast() {
       var owner = cluster.stores.owners.get(key);
       return current == this && owner != null && owner.node().value().equals(link.nodeId());
@@ -257,7 +260,7 @@ final class SimDevice {
           if (welcome && world.chance(subscribed ? 0.3 : calm ? 1 : 0.9)) {
             subscribe();
           } else if (welcome) {
-            // Some come and go without.
+            // Some devices come and go without a SUBSCRIBE.
             link.fromDevice(new MqttPacket.PingReq());
           }
         }
@@ -290,9 +293,10 @@ final class SimDevice {
               MqttProperties.with(PropertyId.SUBSCRIPTION_IDENTIFIER, subscription)));
     }
 
-    /// The payload is `<message>/<frame|parked|broadcast|shelf>/<place>`, and of what was parked also since when. A DUP that names
-    /// another message than the device holds under the id is wrong where the device has had this very packet before: then it
-    /// comes from before the last connection.
+    /// The payload is `<message>/<frame|parked|broadcast|shelf>/<place>`, followed by the time of
+    /// parking for a parked message. A DUP with another message than the device holds under the id
+    /// is wrong if the device has received this very packet before: then it comes from before the
+    /// last connection.
     private void published(MqttPacket.Publish publish) {
       var parts = publish.payload().utf8().split("/");
       var message = parts[0];
@@ -344,9 +348,9 @@ final class SimDevice {
       return one != null && one.compareTo(other) > 0 ? one : other;
     }
 
-    /// What lay in the inbox before this connection began comes before all of the inbox that is newer, whenever and in whichever
-    /// way either was parked; and before all that is newer and fresh, unless this device or something else kept the node from
-    /// emptying the inbox.
+    /// A message that was parked before this connection began comes before all newer parked
+    /// messages, whenever and however they were parked. It also comes before all newer messages
+    /// from gateways, unless this device or a fault kept the node from emptying the inbox.
     private void checkInbox(String message, long parkedMicros) {
       if (parkedMicros >= openedMicros) {
         return;

@@ -16,8 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// What gateway-worker does with a message for many: a frame to each node, outcomes; the rest is parked together, looked for
-/// again, drained. It may stop at every step and start over with all of them.
+/// Does what gateway-worker does with a message for many devices: it sends a frame to each node and
+/// gathers the outcomes; it parks the message once for all other devices, looks for them again, and
+/// has their inboxes drained. It may stop at every step and start over with all devices.
 final class SimFanout {
   private static final int LATE_MILLIS = 500;
 
@@ -44,7 +45,7 @@ final class SimFanout {
     return world.chance(cluster.healed() ? 0 : 0.02);
   }
 
-  /// From taking the message up to acknowledging it, by one worker.
+  /// The work of one worker on the message, from taking it to acknowledging it.
   private final class Round {
     private final List<DeviceKey> devices;
     private final MessageId message;

@@ -13,8 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// What gateway-worker does with a message for one device: look up, frame, outcome; else park, look again, drain. It may stop
-/// at every step and start over, as a worker does that is killed before it has acknowledged.
+/// Does what gateway-worker does with a message for one device: it looks the device up, sends a
+/// frame and gets the outcome; otherwise it parks the message, looks again and has the inbox
+/// drained. It may stop at every step and start over, as after a worker that is killed before it
+/// has acknowledged.
 final class SimGateway {
   private static final int LATE_MILLIS = 500;
 

@@ -15,14 +15,14 @@ import io.pushplanet.cm.transport.Loop;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
-/// The node's end of a device's connection: packets in order with delays in both directions, kept by the kernel while the node
-/// stands still.
+/// The node's end of a device's connection. Packets keep their order and are delayed in both
+/// directions; while the node stands still the kernel keeps them.
 final class SimLink implements Link {
   private static final PacketEncoder ENCODER = new PacketEncoder();
   private static final PacketDecoder DECODER = new PacketDecoder();
   private static final PacketLimits LIMITS = PacketLimits.UNAUTHENTICATED.withPacketBytes(1 << 16);
 
-  // In the line of the kernel, where the loop accepts no faster; its client may have given up by
+  // In the kernel's queue, while the loop is slow to accept it; its client may have given up by
   // then.
   private static final double WAITS = 0.2;
   private static final int WAIT_MICROS = 5_000_000;
@@ -70,7 +70,7 @@ final class SimLink implements Link {
     input.remove().run();
   }
 
-  /// As a connection: once a second while something is going on, else seldom.
+  /// As a real connection does: once a second while it is busy, rarely otherwise.
   void sweep(long nowNanos, boolean idleToo) {
     if (watched || idleToo) {
       watched = peer.swept(nowNanos);

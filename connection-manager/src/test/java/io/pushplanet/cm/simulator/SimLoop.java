@@ -7,8 +7,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
-/// A node's event loop in virtual time: one thing after the other, in an order that the seed decides where the real one
-/// depends on the kernel. A frozen node's loop runs no turn; what waits for it waits.
+/// A node's event loop in virtual time. It runs one task after the other; where the real order
+/// depends on the kernel, the seed decides. The loop of a frozen node runs no task.
 final class SimLoop implements Loop {
   private static final int STEPS_PER_TURN = 16;
   private static final double LAGS = 0.01;
@@ -33,7 +33,7 @@ final class SimLoop implements Loop {
     sweepLater();
   }
 
-  /// Not by identity: maps of loops are walked in the same order when a life is lived again.
+  /// Not by identity, so that maps of loops have the same order when a life is repeated.
   @Override
   public int hashCode() {
     return number;
@@ -69,7 +69,7 @@ final class SimLoop implements Loop {
     links.remove(link);
   }
 
-  /// The process is gone: so are its sockets.
+  /// The process is gone, and its sockets with it.
   void breakAll() {
     links.forEach(SimLink::broken);
     links.clear();

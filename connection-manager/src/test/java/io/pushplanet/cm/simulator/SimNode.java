@@ -6,14 +6,14 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.ConnectionPipeline;
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.admission.Elsewhere;
+import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.delivery.Answers;
 import io.pushplanet.cm.delivery.BroadcastDispatch;
 import io.pushplanet.cm.delivery.DeliveryMetrics;
 import io.pushplanet.cm.delivery.DeliverySettings;
 import io.pushplanet.cm.delivery.FrameDispatch;
-import io.pushplanet.cm.directory.LeaseWatch;
 import io.pushplanet.cm.directory.DirectorySettings;
+import io.pushplanet.cm.directory.LeaseWatch;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
@@ -46,8 +46,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/// A node of the production classes - pipeline, sessions, registrar, frame dispatch, inbox drain - on simulated loops, sockets
-/// and stores. What [io.pushplanet.cm.node] wires and times is wired and timed here.
+/// A node made of the production classes (pipeline, sessions, registrar, frame dispatch, inbox
+/// drain) on simulated loops, sockets and stores. It replaces the production configurations and
+/// timers.
 final class SimNode {
   private static final MeterRegistry METERS = new CompositeMeterRegistry();
   private static final MeterRegistry DIRECTORY_METERS = new SimpleMeterRegistry();
@@ -80,7 +81,7 @@ final class SimNode {
   private final long skewMillis;
   private final List<Runnable> waiting = new ArrayList<>();
   private final List<Runnable> unheard = new ArrayList<>();
-  // Sessions that another node owned when this one woke up: they may do nothing any more.
+  // Sessions whose device another node owned when this one woke up: they must do nothing any more.
   private final Set<DeviceSession> forbidden = Collections.newSetFromMap(new IdentityHashMap<>());
   private final List<Check> checks = new ArrayList<>();
   private long frozenNanos;
@@ -88,7 +89,7 @@ final class SimNode {
 
   /// A loop that stood still compares its sessions.
   ///
-  /// @param elsewhere those of them that another node has
+  /// @param elsewhere sessions of the loop whose device another node owns
   private record Check(SimLoop loop, List<DeviceSession> elsewhere) {}
 
   SimNode(
@@ -143,7 +144,7 @@ final class SimNode {
             handshake,
             new Admission(
                 1_000,
-                new Elsewhere("", world.random),
+                new ServerReferences("", world.random),
                 new AcceptGate(GateSettings.OPEN, 0, world.random),
                 METERS),
             registrar,
@@ -174,7 +175,7 @@ final class SimNode {
     return loops.getFirst();
   }
 
-  /// As the kernel deals connections to listeners of one port.
+  /// As the kernel distributes connections among listeners of one port.
   SimLoop anyLoop() {
     return loops.get(world.below(LOOPS));
   }
@@ -183,7 +184,8 @@ final class SimNode {
     return world.nowMillis() + skewMillis;
   }
 
-  /// Something that a thread of this process does, later: not at all when it is killed, afterwards when it is frozen.
+  /// A later task of a thread of this process. It never runs if the process is killed, and runs
+  /// after the thaw if the process is frozen.
   void work(long leastMillis, long mostMillis, Runnable what) {
     world.after(
         leastMillis,
@@ -197,8 +199,8 @@ final class SimNode {
         });
   }
 
-  /// On one thread, in their order.
-  private void hear(Runnable word) {
+  /// Notices arrive on one thread, in their order.
+  private void hear(Runnable notice) {
     if (cutFromRedis) {
       return;
     }
@@ -207,9 +209,9 @@ final class SimNode {
         lastHeardMicros,
         () -> {
           if (frozen) {
-            unheard.add(word);
+            unheard.add(notice);
           } else if (alive) {
-            word.run();
+            notice.run();
           }
         });
   }
@@ -246,7 +248,7 @@ final class SimNode {
   }
 
   void redisIsBack() {
-    work(0, 500, registrar::doubtAll);
+    work(0, 500, registrar::compareAll);
   }
 
   void freeze() {
@@ -300,8 +302,9 @@ final class SimNode {
       since = compared(loop, gap);
       checks.remove(check);
     }
-    // What Redis forgot between our look and the node's, the node cannot know: the other one
-    // announces itself again. And what the other one gave back meanwhile is this one's again.
+    // The node cannot know of an owner that Redis forgot between the two looks: that owner
+    // announces itself again. And a device that the other node released meanwhile is this node's
+    // again.
     if (registrar.isReachable() && losses == stores.losses) {
       check.elsewhere.retainAll(elsewhere(loop));
       forbidden.addAll(check.elsewhere);
@@ -361,7 +364,7 @@ final class SimNode {
     gatewayLoop().execute(() -> pipeline.drain(device));
   }
 
-  /// A former node has had its time to say that it has let a device go.
+  /// The time in which a former owner had to confirm a release is over.
   private void waitedFor(Runnable goesOn) {
     double before = UNANSWERED.count();
     goesOn.run();

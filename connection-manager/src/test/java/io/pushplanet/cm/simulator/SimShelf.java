@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// The broadcasts that wait, as all processes share them: lists of devices under numbers that rise in the order of commits,
-/// and a position per device, which never passes a list whose end the device has not been told of.
+/// The waiting broadcasts, which all processes share: lists of devices, numbered in the order of
+/// their commits, and a position for each device, which never passes a list whose outcome for the
+/// device is not published.
 final class SimShelf {
   private final World world;
   private final Ledger ledger;
@@ -52,7 +53,7 @@ final class SimShelf {
     return listed.devices().contains(device) && listed.seq() > positions.getOrDefault(device, 0L);
   }
 
-  /// The end of this row is told.
+  /// The outcome of this row is published.
   void moveOn(InboxRow row) {
     var device = row.device();
     for (var listed : lists) {
@@ -67,7 +68,7 @@ final class SimShelf {
     positions.merge(device, row.position(), Math::max);
   }
 
-  /// One node's reading: what it has seen of the lists it keeps, and asks for later ones.
+  /// The reader of one node: it keeps the lists that it has seen, and asks for later ones.
   final class Reader {
     private final List<Listed> known = new ArrayList<>();
 

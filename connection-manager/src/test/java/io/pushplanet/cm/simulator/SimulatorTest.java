@@ -17,8 +17,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.LoggerFactory;
 
-/// Thousands of lives of a small cluster, each decided by one seed: connects, takeovers, freezes, kills, stores away, notices and
-/// answers lost. The build lives the same ones every time; `-Dfrom=N` lives others, `-Dseed=N` one of them, with its story.
+/// Thousands of lives of a small cluster, each decided by one seed: connects, takeovers, freezes,
+/// kills, outages of stores, lost notices and answers. The build runs the same lives every time;
+/// `-Dfrom=N` runs others, `-Dseed=N` runs one life and tells its story.
 class SimulatorTest {
   private static final int FEWEST = 2_000;
   private static final int MOST = 5_000;
@@ -50,31 +51,31 @@ class SimulatorTest {
     int lives = 0;
     for (; lives < MOST && (lives < FEWEST || System.nanoTime() < end); lives++) {
       long seed = from + lives;
-      assertThat(violations(seed)).as("live it again with -Dseed=%d", seed).isEmpty();
+      assertThat(violations(seed)).as("repeat this life with -Dseed=%d", seed).isEmpty();
     }
     System.out.println("event=simulated lives=" + lives);
   }
 
-  /// Lives that once went wrong, by what it was. Their seeds tell other stories when the simulation changes; the mechanisms have
-  /// tests of their own (`RegistrarTest`, `RedisDirectoryIT`).
+  /// Lives that once went wrong, with the reason. Their seeds lead to other stories when the
+  /// simulation changes; each mechanism has its own test (`RegistrarTest`, `RedisDirectoryIT`).
   @ParameterizedTest(name = "{1}")
   @CsvSource({
-    "14316, a node announced a session and left word that it had no subscription",
+    "14316, a node announced a session and then wrote that it had no subscription",
     "157535, a session ended while it was being announced",
     "30765, two connections of a device were claimed at once and one window got lost",
-    "208306, what came while that window was handed over took an id of it",
+    "208306, a message that came while that window was handed over took an id of it",
     "39051, a node announced a session older than one that had ended meanwhile",
-    "45858, a node that stood still announced what another node had just let go",
+    "45858, a node that stood still announced a device that another node had just released",
     "168058, a node that stood still announced and remembered a session that Redis had lost meanwhile",
-    "11244, a device was connected and the directory named nobody"
+    "11244, a device was connected and the directory named no owner"
   })
-  void a_life_that_once_went_wrong(long seed, String mechanism) {
+  void a_life_that_once_failed_has_no_violation(long seed, String mechanism) {
     assertThat(violations(seed)).as("%s: -Dseed=%d", mechanism, seed).isEmpty();
   }
 
   @ParameterizedTest
   @EnumSource(Bug.class)
-  void a_known_bug_is_found(Bug bug) {
+  void the_simulator_finds_a_known_bug(Bug bug) {
     boolean found = false;
     for (long seed = 1; seed <= SEEDS_TO_FIND_A_BUG && !found; seed++) {
       found = !Cluster.run(seed, EnumSet.of(bug)).violations().isEmpty();
@@ -84,7 +85,7 @@ class SimulatorTest {
   }
 
   @Test
-  void a_seed_lives_the_same_life_twice() {
+  void a_seed_always_leads_to_the_same_life() {
     var bugs = EnumSet.of(Bug.NO_FENCING);
     for (long seed = 1; seed <= 10; seed++) {
       assertThat(Cluster.run(seed, bugs).violations())

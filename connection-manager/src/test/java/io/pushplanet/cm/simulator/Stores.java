@@ -13,11 +13,11 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.SessionNotice;
+import io.pushplanet.common.session.SessionNotice.Denial;
+import io.pushplanet.common.session.SessionNotice.SessionRelease;
+import io.pushplanet.common.session.SessionNotice.Takeover;
 import io.pushplanet.common.session.SessionOwner;
-import io.pushplanet.common.session.TakeoverNotices.Bequest;
-import io.pushplanet.common.session.TakeoverNotices.Denial;
-import io.pushplanet.common.session.TakeoverNotices.Notice;
-import io.pushplanet.common.session.TakeoverNotices.Word;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -36,11 +36,12 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Redis and MySQL as all processes of one simulation share them. They do what the scripts and statements do
-/// (`SessionDirectoryIT` holds the real ones to the same words); they may be away, and answers may get lost.
+/// Redis and MySQL, which all processes of one simulation share. They behave as the scripts and
+/// statements do (`SessionDirectoryIT` tests the real ones for the same behaviour); they may be
+/// away, and answers may get lost.
 final class Stores {
   private static final NodeId NOBODY = new NodeId("nobody");
-  // By then everybody has compared what he has.
+  // By then every node has compared its sessions.
   private static final long CALM_AFTER_MICROS = 10_000_000;
   private static final Duration LONGER_THAN_THE_WORLD = Duration.ofMinutes(10);
 
@@ -49,20 +50,19 @@ final class Stores {
   private final Ledger ledger;
   final SimShelf shelf;
   final Map<DeviceKey, SessionOwner> owners = new HashMap<>();
-  private final Map<DeviceKey, Directory.Remembered> remembered = new HashMap<>();
+  private final Map<DeviceKey, Directory.RememberedSession> remembered = new HashMap<>();
   private final Map<DeviceKey, Long> denied = new HashMap<>();
   private final Map<NodeId, Long> leases = new HashMap<>();
   private final Map<DeviceKey, TreeMap<Long, InboxRow>> inbox = new HashMap<>();
   private final Map<NodeId, Subscriber> subscribers = new HashMap<>();
   private final Map<DeviceKey, Long> hinderedMicros = new HashMap<>();
   private final Map<DeviceKey, Claim> claims = new HashMap<>();
-  // Shorter and longer than what fits into a session.
+  // Fewer or more rows than fit into a session.
   private final int pageRows;
-  // The longest that a notice takes, unless it gets lost.
+  // How long a notice takes at most, unless it gets lost.
   private final int noticeMillis;
-  // With its connection: the node knows that it has missed something, and compares everything.
-  // Where it does not know, its
-  // sessions have their turn to be compared soon.
+  // Whether notices get lost with the node's connection: then the node knows that it has missed
+  // some, and compares everything. Otherwise its sessions are compared soon anyway.
   private final boolean lossesAreKnown;
   final Duration verifyEvery;
   boolean redisAway;
@@ -87,10 +87,11 @@ final class Stores {
     this.verifyEvery = lossesAreKnown ? LONGER_THAN_THE_WORLD : Duration.ofSeconds(5);
   }
 
-  /// The last claim of a device, and whether its owner has written a message to it since.
+  /// The last claim of a device, and whether the owner has written a message to the device since.
   private record Claim(SessionOwner owner, long atMicros, boolean hasWritten) {}
 
-  /// Something is not as it should be, and nobody knows what it is good for: who hears nothing of a claim goes on.
+  /// A fault begins or ends. For a while the ledger allows its consequences: a claim that gets no
+  /// confirmation goes on, for example.
   void troubled() {
     troubledMicros = world.nowMicros();
   }
@@ -107,7 +108,8 @@ final class Stores {
     return lost;
   }
 
-  /// A node writes a message to a device. Two own it where one does so after the next owner did, unless it could not know.
+  /// A node writes a message to a device. It is a violation if the next owner wrote before, unless
+  /// a fault may have kept the node from knowing.
   void wrote(NodeId node, DeviceKey device) {
     var claim = claims.get(device);
     if (claim == null) {
@@ -131,18 +133,18 @@ final class Stores {
     leases.clear();
   }
 
-  /// One node's connection, on which everything comes in its order.
+  /// The connection of one node, which keeps the order of notices.
   private final class Subscriber {
-    private final Consumer<Word> ear;
+    private final Consumer<SessionNotice> ear;
     private final Runnable missed;
     private long lastMicros;
 
-    Subscriber(Consumer<Word> ear, Runnable missed) {
+    Subscriber(Consumer<SessionNotice> ear, Runnable missed) {
       this.ear = ear;
       this.missed = missed;
     }
 
-    void hears(Word told) {
+    void hears(SessionNotice told) {
       if (noticeLost()) {
         if (lossesAreKnown) {
           missed.run();
@@ -154,8 +156,8 @@ final class Stores {
     }
   }
 
-  /// @param missed is run where words were lost
-  void subscribe(NodeId node, Consumer<Word> ear, Runnable missed) {
+  /// @param missed called when notices were lost
+  void subscribe(NodeId node, Consumer<SessionNotice> ear, Runnable missed) {
     subscribers.put(node, new Subscriber(ear, missed));
   }
 
@@ -163,12 +165,12 @@ final class Stores {
     subscribers.remove(node);
   }
 
-  /// @return whether the lease before was still known
+  /// @return whether the former lease was still known
   boolean heartbeat(NodeId node) {
     return leases.put(node, world.nowMillis()) != null;
   }
 
-  /// As gateways see it, with leases that they keep for a second.
+  /// As gateways see it, which keep the leases that they read for a second.
   boolean isAlive(NodeId node) {
     Long at = leases.get(node);
     return at != null && at + SessionDirectory.LEASE.toMillis() + 1_000 > world.nowMillis();
@@ -185,7 +187,7 @@ final class Stores {
     return found;
   }
 
-  /// As [io.pushplanet.common.session.Denials#deny] does it.
+  /// As [io.pushplanet.common.session.Denials#deny].
   void deny(DeviceKey device, long ends) {
     if (isDenied(device, ends)) {
       return;
@@ -193,8 +195,7 @@ final class Stores {
     world.tell("redis", "denies passwords of " + device.device().value() + " until " + ends);
     denied.put(device, ends);
     troubled();
-    var owner =
-        bugs.contains(Bug.NO_NET_BELOW_DENIALS) ? owners.get(device) : owners.remove(device);
+    var owner = bugs.contains(Bug.DENIED_OWNER_STAYS) ? owners.get(device) : owners.remove(device);
     remembered.remove(device);
     var there = owner == null ? null : subscribers.get(owner.node());
     if (owner != null && there != null) {
@@ -206,17 +207,18 @@ final class Stores {
     return denied.getOrDefault(device, 0L) >= ends;
   }
 
-  /// @return whether the other node has a connection to Redis, where what it is told may still get lost
+  /// @return whether the other node has a connection to Redis, on which the notice may still get
+  ///     lost
   private boolean tell(DeviceKey device, @Nullable SessionOwner former, SessionOwner owner) {
     var there = former == null ? null : subscribers.get(former.node());
     if (there == null || former.node().equals(owner.node())) {
       return false;
     }
-    there.hears(new Notice(device, owner));
+    there.hears(new Takeover(device, owner));
     return true;
   }
 
-  /// As a node without fencing sees it: whoever has a device, it is its own.
+  /// The directory of a node without fencing: it finds itself the owner of each of its devices.
   final class Unfenced extends DirectoryOf {
     private final SimNode node;
 
@@ -238,7 +240,7 @@ final class Stores {
     }
   }
 
-  /// The directory as one node reaches it.
+  /// The directory as one node sees it.
   class DirectoryOf implements Directory {
     private final SimNode node;
 
@@ -246,7 +248,8 @@ final class Stores {
       this.node = node;
     }
 
-    /// Before and after the effect others may act; the answer may be lost, but not the effect.
+    /// Other processes may act before and after the effect; the answer may get lost, but not the
+    /// effect.
     private <T extends @Nullable Object> T call(Supplier<T> effect) {
       world.interleave();
       if (redisAway || node.cutFromRedis || !node.alive) {
@@ -258,7 +261,8 @@ final class Stores {
       world.interleave();
       boolean wasStopped = node.frozen;
       world.passWhile(() -> node.frozen && node.alive);
-      // What came meanwhile is found before its deadline is, or not.
+      // An answer that came while the node was stopped may be read before the deadline fires, or
+      // not.
       if (!node.alive || world.chance(wasStopped ? 0.2 : 0.005)) {
         troubled();
         throw new DirectoryUnavailable("no answer", null);
@@ -267,11 +271,11 @@ final class Stores {
     }
 
     @Override
-    public List<Answer> carryOut(List<Order> orders) {
-      if (orders.size() > 1) {
+    public List<Answer> execute(List<Command> commands) {
+      if (commands.size() > 1) {
         together++;
       }
-      var answers = call(() -> orders.stream().map(this::watched).toList());
+      var answers = call(() -> commands.stream().map(this::watched).toList());
       if (bugs.contains(Bug.ANSWERS_MIXED_UP)) {
         var mixed = new ArrayList<>(answers);
         Collections.rotate(mixed, 1);
@@ -280,62 +284,62 @@ final class Stores {
       return answers;
     }
 
-    private Answer watched(Order order) {
-      var device = order.device();
+    private Answer watched(Command command) {
+      var device = command.device();
       var before = remembered.get(device);
       boolean denied =
-          switch (order) {
-            case Order.Remember(_, var epoch, _, var ends) -> isOut(device, epoch, ends);
-            case Order.Forget(_, var epoch, var ends) -> isOut(device, epoch, ends);
-            case Order.End(_, var epoch, _, _, var ends) -> isOut(device, epoch, ends);
-            case Order.Claim _, Order.Release _, Order.LetGo _ -> false;
+          switch (command) {
+            case Command.Remember(_, var epoch, _, var ends) -> isOut(device, epoch, ends);
+            case Command.Forget(_, var epoch, var ends) -> isOut(device, epoch, ends);
+            case Command.End(_, var epoch, _, _, var ends) -> isOut(device, epoch, ends);
+            case Command.Claim _, Command.Release _, Command.ConfirmRelease _ -> false;
           };
-      var answer = oneOf(order);
+      var answer = oneOf(command);
       if (denied && !Objects.equals(before, remembered.get(device))) {
-        ledger.violation("a denied session changes what is remembered: " + order);
+        ledger.violation("a denied session changes what is remembered: " + command);
       }
       return answer;
     }
 
-    /// The session came by a password that is denied since, and the directory does not have it.
+    /// Whether the session's password is denied, and the directory has another owner or none.
     private boolean isOut(DeviceKey device, long epoch, long ends) {
       return isDenied(device, ends) && !new SessionOwner(node.id, epoch).equals(owners.get(device));
     }
 
-    /// One of many may fail alone.
-    private Answer oneOf(Order order) {
+    /// A command may fail alone.
+    private Answer oneOf(Command command) {
       if (world.chance(0.005)) {
         troubled();
         return new Answer.Failed("this one failed");
       }
-      var device = order.device();
-      switch (order) {
-        case Order.Claim(_, var wish, var ends) -> {
+      var device = command.device();
+      switch (command) {
+        case Command.Claim(_, var wish, var ends) -> {
           return isDenied(device, ends) && !bugs.contains(Bug.DENIED_MAY_CLAIM)
               ? new Answer.Denied()
               : claim(device, wish);
         }
-        case Order.Remember(_, var epoch, var subscription, var ends) -> {
+        case Command.Remember(_, var epoch, var subscription, var ends) -> {
           if (mayWrite(device, epoch, ends) && !isNewer(device, epoch)) {
-            remembered.put(device, new Remembered(subscription, epoch));
+            remembered.put(device, new RememberedSession(subscription, epoch));
           }
         }
-        case Order.Forget(_, var epoch, var ends) -> {
+        case Command.Forget(_, var epoch, var ends) -> {
           if (mayWrite(device, epoch, ends)) {
             forget(device, epoch);
           }
         }
-        case Order.Release(_, var epoch) -> release(device, epoch);
-        case Order.LetGo(_, var heir, var session) ->
-            leave(device, heir.epoch() - 1, heir, session);
-        case Order.End(_, var epoch, var seconds, var left, var ends) -> {
+        case Command.Release(_, var epoch) -> release(device, epoch);
+        case Command.ConfirmRelease(_, var claimant, var session) ->
+            describe(device, claimant.epoch() - 1, claimant, session);
+        case Command.End(_, var epoch, var seconds, var left, var ends) -> {
           boolean may = mayWrite(device, epoch, ends);
           boolean ours = release(device, epoch);
           if (!may) {
             break;
           }
           if (!ours) {
-            bequeath(device, epoch, seconds, left);
+            describeLost(device, epoch, seconds, left);
           }
           // Nothing expires within a simulation.
           if (seconds == 0 || (!ours && left == null)) {
@@ -343,7 +347,7 @@ final class Stores {
           } else if (ours
               && (left == null || remembered.containsKey(device))
               && !isNewer(device, epoch)) {
-            remembered.put(device, new Remembered(left, epoch));
+            remembered.put(device, new RememberedSession(left, epoch));
           }
         }
       }
@@ -354,29 +358,30 @@ final class Stores {
       return !isOut(device, epoch, ends) || bugs.contains(Bug.DENIED_MAY_WRITE);
     }
 
-    private void bequeath(DeviceKey device, long epoch, long seconds, @Nullable Subscription left) {
-      var heir = owners.get(device);
-      if (heir == null
-          || heir.node().equals(node.id)
-          || heir.epoch() <= epoch
+    private void describeLost(
+        DeviceKey device, long epoch, long seconds, @Nullable Subscription left) {
+      var owner = owners.get(device);
+      if (owner == null
+          || owner.node().equals(node.id)
+          || owner.epoch() <= epoch
           || remembered.containsKey(device)) {
         return;
       }
-      boolean known = seconds > 0 || bugs.contains(Bug.WORD_OF_WHO_DOES_NOT_KNOW);
+      boolean known = seconds > 0 || bugs.contains(Bug.RELEASE_DESCRIBES_UNKNOWN_SESSION);
       var session =
           !known ? "" : left == null ? "3,0" : left.qos().ordinal() + "," + left.identifier();
-      leave(device, epoch, heir, session);
+      describe(device, epoch, owner, session);
     }
 
-    private void leave(DeviceKey device, long epoch, SessionOwner heir, String session) {
-      var there = subscribers.get(heir.node());
+    private void describe(DeviceKey device, long epoch, SessionOwner owner, String session) {
+      var there = subscribers.get(owner.node());
       if (there != null) {
         world.tell(node.id.value(), "leaves " + session + " of " + device.device().value());
-        there.hears(new Bequest(device, epoch, session));
+        there.hears(new SessionRelease(device, epoch, session));
       }
     }
 
-    private Answer claim(DeviceKey device, Former wish) {
+    private Answer claim(DeviceKey device, FormerSession wish) {
       var former = owners.get(device);
       long epoch = node.clockMillis();
       var held = remembered.get(device);
@@ -388,22 +393,22 @@ final class Stores {
       owners.put(device, owner);
       claims.put(device, new Claim(owner, world.nowMicros(), false));
       world.tell(node.id.value(), "claims " + device.device().value() + " at " + epoch);
-      boolean heard = tell(device, former, owner) && !bugs.contains(Bug.NO_WAIT_FOR_THE_FORMER);
+      boolean heard = tell(device, former, owner) && !bugs.contains(Bug.NO_WAIT_FOR_FORMER_OWNER);
       return new Answer.Claimed(
           epoch, Optional.ofNullable(former), heard, takeUp(device, epoch, wish));
     }
 
-    private Optional<Remembered> takeUp(DeviceKey device, long epoch, Former wish) {
+    private Optional<RememberedSession> takeUp(DeviceKey device, long epoch, FormerSession wish) {
       var held = remembered.get(device);
       if (held == null) {
         return Optional.empty();
       }
-      if (wish != Former.RESUME || held.subscription() == null) {
+      if (wish != FormerSession.RESUME || held.subscription() == null) {
         remembered.remove(device);
-        return wish == Former.FORGET ? Optional.empty() : Optional.of(held);
+        return wish == FormerSession.FORGET ? Optional.empty() : Optional.of(held);
       }
       if (!bugs.contains(Bug.NO_MARK_AT_RESUME)) {
-        remembered.put(device, new Remembered(held.subscription(), epoch));
+        remembered.put(device, new RememberedSession(held.subscription(), epoch));
       }
       return Optional.of(held);
     }
@@ -483,7 +488,7 @@ final class Stores {
     }
   }
 
-  /// Parks a message; the same one again stays where it was. Returns its place in the device's order.
+  /// Parks a message. A message that is parked again keeps its place.
   void park(DeviceKey device, MessageId message, String payload, long expiresAtMillis) {
     var rows = inbox.computeIfAbsent(device, _ -> new TreeMap<>());
     if (rows.values().stream().anyMatch(row -> row.message().equals(message))) {
@@ -501,7 +506,7 @@ final class Stores {
             expiresAtMillis));
   }
 
-  /// As [io.pushplanet.cm.inbox.Inbox#among] says it.
+  /// As [io.pushplanet.cm.inbox.Inbox#among].
   Optional<Collection<DeviceKey>> parkedAmong(List<DeviceKey> devices) {
     return mysqlAway
         ? Optional.empty()
@@ -516,7 +521,7 @@ final class Stores {
     hinderedMicros.put(device, world.nowMicros());
   }
 
-  /// Whether since then this device's inbox could not be read, or an end of it not be told.
+  /// Whether, since then, reading the device's inbox failed or the event of a delivery was refused.
   boolean wasHinderedSince(DeviceKey device, long micros) {
     return hinderedMicros.getOrDefault(device, -1L) >= micros;
   }
@@ -525,8 +530,8 @@ final class Stores {
     return inbox.values().stream().mapToInt(Map::size).sum();
   }
 
-  /// The inbox as one node reaches it: pages are read, outcomes are told before rows are deleted or positions move, as
-  /// [io.pushplanet.cm.inbox.Inbox] does.
+  /// The inbox as one node sees it. As in [io.pushplanet.cm.inbox.Inbox], the event of a delivery
+  /// is published before the row is deleted or the position moves.
   final class InboxOf implements ParkedMessages {
     private final SimNode node;
     private final SimShelf.Reader broadcasts = shelf.new Reader();
@@ -570,7 +575,7 @@ final class Stores {
     public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
       if (world.chance(eventsRefused)) {
         hindered(row.device());
-        then.done(bugs.contains(Bug.UNTOLD_COUNTS_AS_TOLD));
+        then.done(bugs.contains(Bug.REFUSED_EVENT_COUNTS_AS_PUBLISHED));
         return;
       }
       node.work(

@@ -5,8 +5,8 @@ import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 
-/// Virtual time: what is to happen, when. Everything runs on the caller's thread; two worlds of one seed are alike to the
-/// last event.
+/// Virtual time and its events. Everything runs on the caller's thread; two worlds with the same
+/// seed have exactly the same events.
 final class World {
   private static final long START_MILLIS = Instant.parse("2026-11-21T10:00:00Z").toEpochMilli();
   private static final int DEEPEST = 3;
@@ -30,7 +30,7 @@ final class World {
     random = new SplittableRandom(seed);
   }
 
-  /// A line of the story, told when a seed is lived again.
+  /// A line of the story, printed when a single seed is run.
   void tell(String who, Object what) {
     if (TOLD) {
       System.out.printf("%9.3f %-10s %s%n", nowMicros / 1e6, who, what);
@@ -61,7 +61,7 @@ final class World {
     return random.nextInt(bound);
   }
 
-  /// Somewhere between `least` and `most` milliseconds from now.
+  /// Between `least` and `most` milliseconds from now.
   void after(long leastMillis, long mostMillis, Runnable what) {
     long micros = leastMillis * 1_000 + random.nextLong((mostMillis - leastMillis) * 1_000 + 1);
     at(nowMicros + micros, what);
@@ -78,7 +78,7 @@ final class World {
     nowMicros = Math.max(nowMicros, sinceStart * 1_000);
   }
 
-  /// Somebody waits for an answer from outside: others go on meanwhile.
+  /// A process waits for an answer: the events of others happen meanwhile.
   void interleave() {
     if (depth == DEEPEST) {
       return;
@@ -93,7 +93,7 @@ final class World {
     }
   }
 
-  /// Somebody is stopped in the midst of what he does: others go on until he is not.
+  /// A process is stopped in the middle of a task: the events of others happen until it continues.
   void passWhile(BooleanSupplier stopped) {
     while (stopped.getAsBoolean() && !events.isEmpty()) {
       step();

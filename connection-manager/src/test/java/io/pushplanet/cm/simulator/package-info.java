@@ -1,4 +1,4 @@
-/// The node's production classes in virtual time, with every fault that a seed decides.
+/// Runs the node's production classes in virtual time, with faults that a seed decides.
 @NullMarked
 package io.pushplanet.cm.simulator;
 

@@ -7,6 +7,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.SessionNotice;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.session.TakeoverNotices;
 import io.pushplanet.load.audit.Account;
@@ -219,8 +220,8 @@ final class TakeoverBench {
     return new Benchmark.Result(rows(races, kills, freezes), totals.balances && all);
   }
 
-  private void heard(TakeoverNotices.Word word) {
-    if (word instanceof TakeoverNotices.Notice(var device, var owner)) {
+  private void heard(SessionNotice word) {
+    if (word instanceof SessionNotice.Takeover(var device, var owner)) {
       claims.add(new Claim(device.device(), placeOf(owner.node()), owner.epoch()));
     }
   }

@@ -6,31 +6,32 @@ import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
-/// Where a device can go instead of here: the one address that is set, or another node's. Of two nodes drawn by lot the
-/// emptier one is named, so that a node that has just started fills up first without being overrun. Thread-safe, lock-free.
-public final class Elsewhere {
+/// The address where a device can go instead of this node: the configured one, or that of another
+/// node. It draws two nodes at random and names the emptier one, so that a node that has just
+/// started fills up first without being overrun. Thread-safe, lock-free.
+public final class ServerReferences {
   private final Optional<String> set;
   private final RandomGenerator random;
   private volatile List<NodeLease> others = List.of();
 
-  /// @param set `host:port` that is always named; blank to name other nodes
-  public Elsewhere(String set, RandomGenerator random) {
+  /// @param set `host:port` that is always named; blank to name another node
+  public ServerReferences(String set, RandomGenerator random) {
     this.set = Optional.of(set).filter(text -> !text.isBlank());
     this.random = random;
   }
 
-  /// The other nodes that take devices, as the directory has them now.
-  public void know(List<NodeLease> nodes) {
+  /// Replaces the known nodes: the others that admit devices, as the directory has them now.
+  public void update(List<NodeLease> nodes) {
     others = List.copyOf(nodes);
   }
 
-  /// Whether any other node takes devices, be its address known or not.
-  public boolean exists() {
+  /// Whether another node admits devices, whether or not its address is known.
+  public boolean hasOtherNode() {
     return set.isPresent() || !others.isEmpty();
   }
 
-  /// `host:port`, for MQTT 5's Server Reference; empty when devices cannot reach another node by an address of its own, and for those
-  /// on WebSocket, who know it by a URL.
+  /// `host:port` for MQTT 5's Server Reference. Empty when devices cannot reach another node by an
+  /// address of its own, and for devices on WebSocket, which need a URL.
   public Optional<String> reference(Door door) {
     if (set.isPresent()) {
       return set;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.directory.Directory.Answer;
-import io.pushplanet.cm.directory.Directory.Former;
-import io.pushplanet.cm.directory.Directory.Order;
+import io.pushplanet.cm.directory.Directory.Command;
+import io.pushplanet.cm.directory.Directory.FormerSession;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.cm.session.Subscription;
@@ -32,7 +32,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class OrderLineTest {
+class CommandPipelineTest {
   private static final int MOST = 600;
   private static final long ENDS = 70;
 
@@ -45,10 +45,10 @@ class OrderLineTest {
   private final HandLoop loop = new HandLoop();
   private final HandLoop broken = new HandLoop();
   private final List<String> told = new ArrayList<>();
-  private final List<Order> untold = new ArrayList<>();
+  private final List<Command> unconfirmed = new ArrayList<>();
   private int refusals;
-  private final OrderLine line =
-      new OrderLine(
+  private final CommandPipeline commands =
+      new CommandPipeline(
           asked,
           health,
           metrics,
@@ -57,27 +57,27 @@ class OrderLineTest {
           MOST,
           Duration.ofSeconds(5),
           this::execute,
-          untold::add);
+          unconfirmed::add);
 
   @Test
-  void who_stands_in_line_when_a_round_trip_begins_travels_in_it_in_order() {
+  void a_round_trip_carries_all_waiting_commands_in_order() {
     IntStream.range(0, 3).forEach(this::claim);
-    line.add(new Order.Release(device(0), 7), null);
+    commands.add(new Command.Release(device(0), 7), null);
 
     send();
 
     assertThat(asked.batches).hasSize(1);
     assertThat(asked.batches.getFirst())
         .containsExactly(
-            new Order.Claim(device(0), Former.RESUME, ENDS),
-            new Order.Claim(device(1), Former.RESUME, ENDS),
-            new Order.Claim(device(2), Former.RESUME, ENDS),
-            new Order.Release(device(0), 7));
-    assertThat(line.waiting()).isZero();
+            new Command.Claim(device(0), FormerSession.RESUME, ENDS),
+            new Command.Claim(device(1), FormerSession.RESUME, ENDS),
+            new Command.Claim(device(2), FormerSession.RESUME, ENDS),
+            new Command.Release(device(0), 7));
+    assertThat(commands.waiting()).isZero();
   }
 
   @Test
-  void a_loop_is_told_all_its_answers_in_one_task() {
+  void a_loop_receives_all_its_answers_in_one_task() {
     IntStream.range(0, 3).forEach(this::claim);
 
     send();
@@ -88,7 +88,7 @@ class OrderLineTest {
   }
 
   @Test
-  void more_than_a_round_trip_takes_go_in_the_next_ones_one_at_a_time() {
+  void commands_beyond_one_round_trip_are_sent_in_the_next_ones() {
     IntStream.range(0, MOST).forEach(this::claim);
 
     while (!sender.isEmpty()) {
@@ -100,7 +100,7 @@ class OrderLineTest {
   }
 
   @Test
-  void one_that_fails_does_not_hurt_its_neighbours() {
+  void a_failed_command_does_not_affect_its_neighbours() {
     asked.answers =
         answers -> {
           var some = new ArrayList<>(answers);
@@ -118,7 +118,7 @@ class OrderLineTest {
   }
 
   @Test
-  void a_directory_that_carries_nothing_out_counts_as_away() {
+  void a_directory_that_fails_every_command_counts_as_away() {
     asked.answers = answers -> answers.stream().<Answer>map(_ -> new Answer.Failed("OOM")).toList();
     IntStream.range(0, 2).forEach(this::claim);
 
@@ -130,7 +130,7 @@ class OrderLineTest {
   }
 
   @Test
-  void when_the_directory_goes_away_in_the_middle_nobody_waits_and_nobody_asks_again() {
+  void a_directory_that_goes_away_is_not_asked_again_and_each_callback_is_called() {
     asked.away = true;
     claim(0);
     claim(1);
@@ -146,12 +146,12 @@ class OrderLineTest {
   }
 
   @Test
-  void orders_that_are_not_even_sent_are_counted_but_not_as_calls_that_failed() {
+  void commands_that_are_not_sent_are_not_counted_as_failed_calls() {
     asked.away = true;
     claim(0);
     send();
     claim(1);
-    line.add(new Order.Release(device(2), 7), null);
+    commands.add(new Command.Release(device(2), 7), null);
     send();
 
     assertThat(failures()).isEqualTo(1);
@@ -159,38 +159,38 @@ class OrderLineTest {
   }
 
   @Test
-  void what_nobody_waits_for_is_given_back_when_nobody_knows_whether_it_was_carried_out() {
+  void a_command_without_a_callback_is_given_back_when_the_directory_is_away() {
     asked.away = true;
     claim(0);
-    line.add(new Order.Release(device(1), 7), null);
+    commands.add(new Command.Release(device(1), 7), null);
     send();
-    line.add(new Order.Release(device(2), 7), null);
+    commands.add(new Command.Release(device(2), 7), null);
     send();
 
-    assertThat(untold)
-        .containsExactly(new Order.Release(device(1), 7), new Order.Release(device(2), 7));
+    assertThat(unconfirmed)
+        .containsExactly(new Command.Release(device(1), 7), new Command.Release(device(2), 7));
   }
 
-  /// Whoever hears that there is no answer forgets what was untold of his device.
+  /// A claim without an answer drops the pending release of its device.
   @Test
-  void what_is_given_back_is_given_back_before_anybody_hears_that_there_is_no_answer() {
+  void commands_are_given_back_before_any_callback_is_called() {
     asked.away = true;
-    line.add(new Order.Release(device(1), 7), null);
-    var untoldBefore = new AtomicInteger();
-    line.add(
-        new Order.Claim(device(1), Former.RESUME, ENDS),
-        new OrderLine.Asker(
+    commands.add(new Command.Release(device(1), 7), null);
+    var givenBack = new AtomicInteger();
+    commands.add(
+        new Command.Claim(device(1), FormerSession.RESUME, ENDS),
+        new CommandPipeline.Callback(
             new QuietClient().loop(),
-            _ -> () -> untoldBefore.set(untold.size()),
+            _ -> () -> givenBack.set(unconfirmed.size()),
             () -> told.add("too late")));
 
     send();
 
-    assertThat(untoldBefore).hasValue(1);
+    assertThat(givenBack).hasValue(1);
   }
 
   @Test
-  void a_script_that_is_wrong_leaves_nobody_without_an_answer() {
+  void a_faulty_script_does_not_leave_a_claim_without_an_answer() {
     asked.answers =
         _ -> {
           throw new IllegalStateException("a bug");
@@ -206,40 +206,40 @@ class OrderLineTest {
     assertThat(told).containsExactly("0 has no answer", "1 has 101");
   }
 
-  /// Nobody knows what was carried out.
+  /// Redis may have carried out the command.
   @Test
-  void what_nobody_waits_for_is_given_back_too_when_a_script_is_wrong() {
+  void a_command_without_a_callback_is_given_back_when_the_script_is_faulty() {
     asked.answers =
         _ -> {
           throw new IllegalStateException("a bug");
         };
-    line.add(new Order.Release(device(1), 7), null);
+    commands.add(new Command.Release(device(1), 7), null);
     claim(0);
 
     send();
     loop.turn();
 
-    assertThat(untold).containsExactly(new Order.Release(device(1), 7));
+    assertThat(unconfirmed).containsExactly(new Command.Release(device(1), 7));
     assertThat(told).containsExactly("0 has no answer");
   }
 
   @Test
-  void what_nobody_waits_for_is_given_back_too_when_those_before_it_cannot_be_told() {
+  void a_command_without_a_callback_is_given_back_when_an_earlier_callback_fails() {
     claim(0, broken);
     clock.advance(Duration.ofSeconds(6));
-    line.add(new Order.Release(device(1), 7), null);
+    commands.add(new Command.Release(device(1), 7), null);
     broken.breaksAt = 1;
 
     send();
 
     assertThat(asked.batches).isEmpty();
-    assertThat(untold).containsExactly(new Order.Release(device(1), 7));
+    assertThat(unconfirmed).containsExactly(new Command.Release(device(1), 7));
   }
 
   @Test
-  void an_order_that_cannot_be_made_takes_no_answer_from_its_neighbours() {
+  void a_command_that_cannot_be_made_does_not_affect_its_neighbours() {
     claim(0);
-    line.add(
+    commands.add(
         () -> {
           throw new LinkageError("a class is missing");
         },
@@ -250,11 +250,11 @@ class OrderLineTest {
     loop.turn();
 
     assertThat(told).containsExactly("0 has 100", "1 has 101");
-    assertThat(line.waiting()).isZero();
+    assertThat(commands.waiting()).isZero();
   }
 
   @Test
-  void who_was_told_before_the_answers_could_not_be_handed_back_is_not_told_again() {
+  void a_callback_is_not_called_again_when_another_hand_over_fails() {
     claim(0);
     claim(1, broken);
     broken.breaksAt = 1;
@@ -267,7 +267,7 @@ class OrderLineTest {
   }
 
   @Test
-  void those_who_are_too_late_and_cannot_be_told_so_leave_nobody_without_an_answer() {
+  void a_failed_hand_over_of_late_claims_leaves_no_claim_without_an_answer() {
     claim(0, broken);
     clock.advance(Duration.ofSeconds(6));
     claim(1);
@@ -281,7 +281,7 @@ class OrderLineTest {
   }
 
   @Test
-  void a_sender_that_refused_once_is_asked_again() {
+  void a_sender_that_refused_once_is_used_again() {
     refusals = 1;
     assertThatThrownBy(() -> claim(0)).isInstanceOf(RejectedExecutionException.class);
 
@@ -293,9 +293,10 @@ class OrderLineTest {
   }
 
   @Test
-  void who_stood_in_line_for_too_long_is_not_asked_for_but_what_must_be_written_is() {
+  void a_claim_that_waited_too_long_is_not_sent_but_a_write_is() {
     claim(0);
-    line.add(new Order.Remember(device(9), 5, Subscription.of(QoS.AT_LEAST_ONCE, 0), 9), null);
+    commands.add(
+        new Command.Remember(device(9), 5, Subscription.of(QoS.AT_LEAST_ONCE, 0), 9), null);
     clock.advance(Duration.ofSeconds(6));
     claim(1);
 
@@ -304,13 +305,13 @@ class OrderLineTest {
 
     assertThat(told).containsExactly("0 is too late", "1 has 101");
     assertThat(asked.batches.getFirst())
-        .extracting(Order::device)
+        .extracting(Command::device)
         .containsExactly(device(9), device(1));
   }
 
   @Test
-  void a_full_line_takes_nobody_counts_each_and_says_so_once() {
-    try (var log = new LogLines(OrderLine.class)) {
+  void a_full_queue_refuses_and_counts_each_command_and_logs_once() {
+    try (var log = new LogLines(CommandPipeline.class)) {
       IntStream.range(0, MOST).forEach(this::claim);
 
       assertThat(claim(MOST)).isFalse();
@@ -329,10 +330,10 @@ class OrderLineTest {
   }
 
   @Test
-  void what_goes_wrong_for_one_device_takes_no_answer_from_its_neighbours() {
-    line.add(
-        new Order.Claim(device(0), Former.FORGET, ENDS),
-        new OrderLine.Asker(
+  void a_failing_callback_does_not_affect_its_neighbours() {
+    commands.add(
+        new Command.Claim(device(0), FormerSession.FORGET, ENDS),
+        new CommandPipeline.Callback(
             loop,
             _ -> {
               throw new IllegalStateException("a bug");
@@ -351,9 +352,9 @@ class OrderLineTest {
   }
 
   private boolean claim(int number, HandLoop on) {
-    return line.add(
-        new Order.Claim(device(number), Former.RESUME, ENDS),
-        new OrderLine.Asker(
+    return commands.add(
+        new Command.Claim(device(number), FormerSession.RESUME, ENDS),
+        new CommandPipeline.Callback(
             on,
             answer ->
                 () ->
@@ -388,7 +389,7 @@ class OrderLineTest {
     return meters.get("cm.session.directory.failures").counter().count();
   }
 
-  /// Runs when it is told to.
+  /// Runs its tasks when the test calls [#turn].
   private static final class HandLoop implements Loop {
     private final List<Runnable> tasks = new ArrayList<>();
     private int times;
@@ -420,21 +421,21 @@ class OrderLineTest {
 
   /// Device n gets epoch 100 + n.
   private static final class Asked implements Directory {
-    private final List<List<Order>> batches = new ArrayList<>();
+    private final List<List<Command>> batches = new ArrayList<>();
     private UnaryOperator<List<Answer>> answers = UnaryOperator.identity();
     private boolean away;
 
     @Override
-    public List<Answer> carryOut(List<Order> orders) {
-      batches.add(orders);
+    public List<Answer> execute(List<Command> some) {
+      batches.add(some);
       if (away) {
         throw new DirectoryUnavailable("away", null);
       }
-      return answers.apply(orders.stream().map(Asked::done).toList());
+      return answers.apply(some.stream().map(Asked::done).toList());
     }
 
-    private static Answer done(Order order) {
-      return order instanceof Order.Claim(var device, _, _)
+    private static Answer done(Command command) {
+      return command instanceof Command.Claim(var device, _, _)
           ? new Answer.Claimed(
               100 + Long.parseLong(device.device().value().substring(1)),
               Optional.empty(),

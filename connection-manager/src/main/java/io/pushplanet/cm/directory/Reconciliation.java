@@ -29,47 +29,49 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Compares this node's sessions with the directory, in bulk: announces what it does not know, lets go of what another node
-/// has. All at once where there is a reason to; without one a few at a time, so that each has its turn once in
-/// [DirectorySettings#verifyEvery] and idle devices cost next to nothing. Thread-safe but for [#next]; calls block.
-final class Comparison {
+/// Compares this node's sessions with the directory, in bulk: announces the sessions that the
+/// directory does not know, and ends those whose device another node owns. Compares all sessions at
+/// once when there is a reason to; otherwise a few at a time, so that each session's turn comes
+/// once in [DirectorySettings#verifyEvery] and idle devices cost next to nothing. Thread-safe
+/// except for [#next]; calls block.
+final class Reconciliation {
   private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
   static final Duration PAUSE_WHILE_AWAY = Duration.ofSeconds(1);
   private static final Duration WAITS_IN_SOCKETS = Duration.ofSeconds(10);
-  private static final Runnable UNHEARD = () -> {};
-  private static final DeviceKey NOBODY =
-      new DeviceKey(new AppId("nobody"), new DeviceId("nobody"));
+  private static final Runnable IGNORE = () -> {};
+  // Tells whether the directory answers; no device has this key.
+  private static final DeviceKey PROBE = new DeviceKey(new AppId("nobody"), new DeviceId("nobody"));
 
   private final Directory directory;
   private final DirectoryHealth health;
   private final NodeId node;
   private final SessionTable table;
   private final Arrivals arrivals;
-  private final Patrol patrol;
+  private final InboxPatrol patrol;
   private final DirectoryMetrics metrics;
   private final InstantSource clock;
   private final Duration every;
   private final long passesPerPatrol;
-  // Of #next alone, which one thread calls.
+  // Confined to the thread that calls #next, as is `pass`.
   private Iterator<DeviceSession> ahead = Collections.emptyIterator();
   private long pass;
-  // Who connected while all were compared may have come too late for that, and was told nothing of
-  // the directory.
+  // A device that connected while all sessions were compared may have been missed, and its claim
+  // got no answer from the directory.
   private final AtomicBoolean onceMore = new AtomicBoolean();
   private final AtomicBoolean missedDenials = new AtomicBoolean();
-  // Were between claim and table when notices may have been missed: are asked about once they are
-  // there.
-  private final Set<DeviceKey> arrivedUnasked = ConcurrentHashMap.newKeySet();
+  // Devices that were between claim and table when notices may have been missed. They are compared
+  // once they are in the table.
+  private final Set<DeviceKey> arrivingUncompared = ConcurrentHashMap.newKeySet();
   private volatile long announcedAtMillis;
 
-  Comparison(
+  Reconciliation(
       Directory directory,
       DirectoryHealth health,
       NodeId node,
       SessionTable table,
       Arrivals arrivals,
-      Patrol patrol,
+      InboxPatrol patrol,
       DirectoryMetrics metrics,
       InstantSource clock,
       DirectorySettings settings) {
@@ -85,25 +87,26 @@ final class Comparison {
     this.passesPerPatrol = Math.max(1, settings.patrolEvery().dividedBy(every));
   }
 
-  /// How long to wait before [#next]: such that a bulk of sessions is due, within reason.
+  /// How long to wait before [#next], so that one bulk of sessions is due, within limits.
   ///
-  /// @param hasToTell the directory has not heard something yet: the shortest
-  Duration pause(boolean hasToTell) {
+  /// @param hasToSend releases are pending, so the pause is the shortest
+  Duration pause(boolean hasToSend) {
     if (!health.isReachable()) {
       return PAUSE_WHILE_AWAY;
     }
-    if (hasToTell) {
+    if (hasToSend) {
       return shorter(SHORTEST_PAUSE, every);
     }
-    var bulkEvery = every.multipliedBy(Patrol.BULK).dividedBy(Math.max(1, table.size()));
+    var bulkEvery = every.multipliedBy(InboxPatrol.BULK).dividedBy(Math.max(1, table.size()));
     var pause = shorter(LONGEST_PAUSE, longer(SHORTEST_PAUSE, bulkEvery));
     return shorter(pause, every);
   }
 
-  /// The next few; everything when the directory was away, and once more when it is back. Now and then also looks into their inboxes: a drain that got lost on
-  /// its way here would otherwise wait for the device's next connect.
+  /// Compares the next few sessions; all of them while the directory is away, and once more when it
+  /// is back. Now and then also checks their inboxes: a drain request that got lost on its way here
+  /// would otherwise have no effect until the device connects again.
   ///
-  /// @param pause since the last few
+  /// @param pause since the last call
   void next(Duration pause) {
     if (!health.isReachable() || onceMore.getAndSet(false)) {
       all();
@@ -112,16 +115,17 @@ final class Comparison {
     long share = table.size() * pause.toNanos();
     long due = Math.ceilDiv(share, every.toNanos());
     try {
-      compareWhoArrived();
+      compareArrived();
       while (due > 0) {
-        var some = ahead(Math.min(due, Patrol.BULK));
+        var some = ahead(Math.min(due, InboxPatrol.BULK));
         if (some.isEmpty()) {
           return;
         }
         try {
-          compare(some, UNHEARD);
+          compare(some, IGNORE);
         } finally {
-          // Inboxes are not in the directory; their next turn may be half an hour away.
+          // Also when the directory is away: it does not hold the inboxes, and the next turn of
+          // these sessions may come half an hour later.
           patrol.lookInto(some.stream().filter(this::isPatrolled).toList());
         }
         due -= some.size();
@@ -147,22 +151,23 @@ final class Comparison {
     return Math.floorMod(session.key().hashCode() - pass, passesPerPatrol) == 0;
   }
 
-  /// Whether the directory is there, one small question says: to compare a million sessions takes seconds, in which one call or another may fail, and
-  /// connects and disconnects need not do without it meanwhile.
+  /// Compares all sessions. A small probe shows first whether the directory answers: comparing a
+  /// million sessions takes seconds in which a call may fail, and connects and disconnects can use
+  /// the directory meanwhile.
   ///
   /// @return whether all could be compared
   boolean all() {
     try {
-      directory.owners(List.of(NOBODY));
+      directory.owners(List.of(PROBE));
       if (!health.isReachable()) {
         health.answered(table.size());
         onceMore.set(true);
       }
-      compareEach(table.all().iterator(), UNHEARD);
+      compareEach(table.all().iterator(), IGNORE);
       if (missedDenials.getAndSet(false)) {
         endDenied();
       }
-      compareWhoArrived();
+      compareArrived();
       return true;
     } catch (DirectoryUnavailable away) {
       health.failed(away);
@@ -170,10 +175,11 @@ final class Comparison {
     }
   }
 
-  /// Notices may have been missed. That of a denial may have been the only one: where it was told again, the owner's entry says nothing of it.
+  /// Notices may have been missed. For a missed denial the comparison of owners is not enough: a
+  /// denial that is repeated leaves the owner's entry as it is.
   void allAndDenied() {
-    // First: who is not among them by then is in the table.
-    arrivedUnasked.addAll(arrivals.devices());
+    // First: a device that is not arriving any more by then is in the table.
+    arrivingUncompared.addAll(arrivals.devices());
     missedDenials.set(true);
     all();
   }
@@ -182,7 +188,7 @@ final class Comparison {
     try {
       var sessions = table.all().iterator();
       while (sessions.hasNext()) {
-        endDenied(Patrol.bulkOf(sessions));
+        endDenied(InboxPatrol.bulkOf(sessions));
       }
     } catch (DirectoryUnavailable away) {
       missedDenials.set(true);
@@ -190,24 +196,25 @@ final class Comparison {
     }
   }
 
-  /// A device that was claimed before a notice which was missed, and came into the table after all others were compared.
-  private void compareWhoArrived() {
-    if (arrivedUnasked.isEmpty()) {
+  /// Compares the devices that were claimed before a missed notice, and that entered the table
+  /// after all others were compared.
+  private void compareArrived() {
+    if (arrivingUncompared.isEmpty()) {
       return;
     }
-    // In this order, as in Registrar#absent.
-    var over = arrivedUnasked.stream().filter(device -> !arrivals.isArriving(device)).toList();
-    // First: who is to be asked about anew meanwhile stays.
-    over.forEach(arrivedUnasked::remove);
+    // Before the table, as in Registrar#absent.
+    var over = arrivingUncompared.stream().filter(device -> !arrivals.isArriving(device)).toList();
+    // First: a device that is added again meanwhile must stay.
+    over.forEach(arrivingUncompared::remove);
     try {
       var sessions = over.stream().map(table::find).filter(Objects::nonNull).iterator();
       while (sessions.hasNext()) {
-        var some = Patrol.bulkOf(sessions);
-        compare(some, UNHEARD);
+        var some = InboxPatrol.bulkOf(sessions);
+        compare(some, IGNORE);
         endDenied(some);
       }
     } catch (DirectoryUnavailable away) {
-      arrivedUnasked.addAll(over);
+      arrivingUncompared.addAll(over);
       throw away;
     }
   }
@@ -219,11 +226,12 @@ final class Comparison {
     some.stream().filter(session -> denied.contains(session.key())).forEach(DeviceSession::deny);
   }
 
-  /// Those of one loop: what a loop that stood still may go on with. If it is stopped once more meanwhile, what was compared before says
-  /// nothing any more, and all are compared again.
+  /// Compares the sessions of a loop that stood still, before it goes on with them. If the process
+  /// is stopped again meanwhile, the earlier answers are out of date, and all these sessions are
+  /// compared again.
   ///
   /// @param nanoTime the loop's clock
-  /// @return the reading of it when the last answer came
+  /// @return that clock's reading at the last answer
   long allOf(Loop loop, LongSupplier nanoTime) {
     var pulse = new Pulse(nanoTime);
     do {
@@ -233,7 +241,8 @@ final class Comparison {
     return pulse.lastNanos;
   }
 
-  /// Beats with each answer of the directory. A call has a deadline below [EventLoop#STANDSTILL], so a longer pause is not its own.
+  /// Beats with each answer of the directory. A call has a deadline below [EventLoop#STANDSTILL],
+  /// so a longer pause means that the process was stopped.
   private static final class Pulse {
     private final LongSupplier nanoTime;
     private long lastNanos;
@@ -273,13 +282,13 @@ final class Comparison {
 
   private void compareEach(Iterator<DeviceSession> sessions, Runnable answered) {
     while (sessions.hasNext()) {
-      compare(Patrol.bulkOf(sessions), answered);
+      compare(InboxPatrol.bulkOf(sessions), answered);
     }
   }
 
   void some(List<DeviceSession> sessions) {
     try {
-      compare(sessions, UNHEARD);
+      compare(sessions, IGNORE);
     } catch (DirectoryUnavailable away) {
       health.failed(away);
     }
@@ -304,7 +313,7 @@ final class Comparison {
   private void announce(Map<DeviceKey, DeviceSession> unknown, Runnable answered) {
     Map<DeviceKey, Announced> announced = new HashMap<>();
     unknown.forEach((device, session) -> {
-      // Before it is announced, for it may end meanwhile.
+      // Before it is announced, because it may end meanwhile.
       session.presume();
       announced.put(device, new Announced(session.epoch(), session.passwordEnds()));
     });
@@ -326,7 +335,8 @@ final class Comparison {
     announcedAtMillis = clock.millis();
   }
 
-  /// Whether what a device says now was said after its session was announced, and did not wait in a socket meanwhile.
+  /// Whether a packet that is read now was sent after the last announcement, rather than before it
+  /// and then waited in a socket.
   boolean hearsAfterAnnouncing() {
     return clock.millis() - announcedAtMillis > WAITS_IN_SOCKETS.toMillis();
   }
@@ -340,7 +350,8 @@ final class Comparison {
     switch (tenure) {
       case Tenure.Kept(), Tenure.Unknown() -> {}
       case Tenure.Renewed(var epoch) -> {
-        // That of a connection which is arriving is its own: with this session its entry would go.
+        // The newer epoch belongs to a connection that is arriving: if this session adopted it, its
+        // end would remove that connection's entry.
         if (!arrivals.isArriving(session.key())) {
           session.adoptEpoch(epoch);
         }
@@ -352,7 +363,7 @@ final class Comparison {
 
   private void lost(DeviceSession session, SessionOwner winner) {
     if (!session.isLost()) {
-      // An epoch is the time of its claim, unless two claims shared a millisecond.
+      // An epoch is the time of its claim, unless two claims were made in one millisecond.
       metrics.takeover.record(Math.max(0, clock.millis() - winner.epoch()), TimeUnit.MILLISECONDS);
     }
     session.lose();

@@ -11,23 +11,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Looks into the inboxes of devices that are connected, in bulk, and has those read in which something lies: the request to
-/// drain may have got lost on its way here. While nobody can say, no inbox is read on suspicion: all are looked into once that is over, one statement at a
-/// time. Thread-safe; calls but [#catchUp] block.
-final class Patrol {
-  private static final Logger LOG = LoggerFactory.getLogger(Patrol.class);
+/// Looks for messages in the inboxes of connected devices, in bulk, and has each such inbox read: a
+/// gateway's request to drain it may have got lost on its way here. While MySQL is away no inbox is
+/// read on suspicion; once MySQL answers again, all inboxes are checked, one statement at a time.
+/// Thread-safe; every call except [#catchUp] blocks.
+final class InboxPatrol {
+  private static final Logger LOG = LoggerFactory.getLogger(InboxPatrol.class);
 
-  /// So many devices are asked about in one statement, here or in the directory.
+  /// Devices in one statement or in one request to the directory.
   static final int BULK = 500;
 
   private final SessionTable table;
   private final Registrar.Parked parked;
   private final Executor workers;
-  // Somebody was not looked after: all will be.
+  // An inbox was not checked, so all inboxes will be.
   private final AtomicBoolean missed = new AtomicBoolean();
   private final AtomicBoolean catchingUp = new AtomicBoolean();
 
-  Patrol(SessionTable table, Registrar.Parked parked, Executor workers) {
+  InboxPatrol(SessionTable table, Registrar.Parked parked, Executor workers) {
     this.table = table;
     this.parked = parked;
     this.workers = workers;
@@ -62,7 +63,7 @@ final class Patrol {
     }
   }
 
-  /// The next few.
+  /// The next [#BULK] sessions, or fewer at the end.
   static List<DeviceSession> bulkOf(Iterator<DeviceSession> sessions) {
     var some = new ArrayList<DeviceSession>(BULK);
     while (some.size() < BULK && sessions.hasNext()) {
@@ -71,7 +72,8 @@ final class Patrol {
     return some;
   }
 
-  /// From time to time: looks into all inboxes if that is owed, on a worker. The first statement tells whether it can be done by now.
+  /// Checks all inboxes if an earlier check failed, on a worker. The first statement shows whether
+  /// MySQL answers again.
   void catchUp() {
     if (missed.get() && catchingUp.compareAndSet(false, true)) {
       workers.execute(this::lookIntoAllAgain);
@@ -80,7 +82,7 @@ final class Patrol {
 
   private void lookIntoAllAgain() {
     try {
-      // First: who is passed over from here on is owed another round.
+      // First: a device that is skipped from here on needs another round.
       missed.set(false);
       lookIntoEach(table.all().iterator());
     } catch (RuntimeException | Error bug) {

@@ -1,0 +1,62 @@
+package io.pushplanet.common.session;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// What a node is told of a device that it has, had, or takes over ([TakeoverNotices]).
+public sealed interface SessionNotice {
+  DeviceKey device();
+
+  /// Another node, the `owner`, has claimed the device: `epoch|node|app/device`, as the scripts of
+  /// [SessionDirectory] write it.
+  record Takeover(DeviceKey device, SessionOwner owner) implements SessionNotice {}
+
+  /// The former owner has released the device that this node claimed:
+  /// `left|epoch|session|app/device`. Nodes of an earlier version do not take it for a [Takeover]
+  /// and ignore it.
+  ///
+  /// @param epoch under which the session ended on the former owner
+  /// @param session in the nodes' own form; empty when there is nothing to resume
+  record SessionRelease(DeviceKey device, long epoch, String session) implements SessionNotice {}
+
+  /// The device was deleted, and its passwords that end in this second of the epoch or sooner are
+  /// denied: `denied|epoch|ends|app/device`, as [Denials] writes it.
+  ///
+  /// @param epoch of the session that this node had then
+  record Denial(DeviceKey device, long epoch, long ends) implements SessionNotice {}
+
+  /// The device has another user: `handover|epoch|app/device`, as [Handovers] writes it.
+  ///
+  /// @param epoch of the session that this node had then
+  record Handover(DeviceKey device, long epoch) implements SessionNotice {}
+
+  /// Empty when the text has another form, as a later version may write it.
+  static Optional<SessionNotice> parse(String text) {
+    String[] parts = text.split("\\|", -1);
+    try {
+      return Optional.ofNullable(
+          switch (parts.length) {
+            case 3 ->
+                parts[0].equals("handover")
+                    ? new Handover(DeviceKey.parse(parts[2]), Long.parseLong(parts[1]))
+                    : new Takeover(
+                        DeviceKey.parse(parts[2]),
+                        new SessionOwner(new NodeId(parts[1]), Long.parseLong(parts[0])));
+            case 4 -> ofFour(parts);
+            default -> null;
+          });
+    } catch (IllegalArgumentException malformed) {
+      return Optional.empty();
+    }
+  }
+
+  private static @Nullable SessionNotice ofFour(String[] parts) {
+    DeviceKey device = DeviceKey.parse(parts[3]);
+    long epoch = Long.parseLong(parts[1]);
+    return switch (parts[0]) {
+      case "left" -> new SessionRelease(device, epoch, parts[2]);
+      case "denied" -> new Denial(device, epoch, Long.parseLong(parts[2]));
+      default -> null;
+    };
+  }
+}
