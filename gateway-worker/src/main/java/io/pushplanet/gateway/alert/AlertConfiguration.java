@@ -3,9 +3,9 @@ package io.pushplanet.gateway.alert;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.Trust;
-import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
@@ -27,15 +27,15 @@ public class AlertConfiguration {
 
   @Bean
   @ForRole(Role.LATER)
-  Rounds alertWebhook(
+  PeriodicTask alertWebhook(
       DataSource database, AlertSettings settings, Clock clock, MeterRegistry meters) {
     URI url = settings.webhookUrl();
     if (url == null) {
-      return new Rounds("alert-webhook", settings.giveUpAfter(), () -> false, meters);
+      return new PeriodicTask("alert-webhook", settings.giveUpAfter(), () -> false, meters);
     }
     AlertWay way =
         new AlertWebhook(url, settings, new LiveRequest(Trust.with(null).context()), clock);
-    return new Rounds(
+    return new PeriodicTask(
         "alert-webhook",
         settings.period(),
         new AlertPost(database, way, settings, clock, meters)::round,
@@ -44,12 +44,13 @@ public class AlertConfiguration {
 
   @Bean
   @ForRole(Role.LATER)
-  Rounds alertMail(DataSource database, AlertSettings settings, Clock clock, MeterRegistry meters) {
+  PeriodicTask alertMail(
+      DataSource database, AlertSettings settings, Clock clock, MeterRegistry meters) {
     if (!settings.mail().isOn()) {
-      return new Rounds("alert-mail", settings.giveUpAfter(), () -> false, meters);
+      return new PeriodicTask("alert-mail", settings.giveUpAfter(), () -> false, meters);
     }
     AlertWay way = new AlertMail(settings.mail(), settings.requestTimeout());
-    return new Rounds(
+    return new PeriodicTask(
         "alert-mail",
         settings.period(),
         new AlertPost(database, way, settings, clock, meters)::round,
@@ -58,8 +59,8 @@ public class AlertConfiguration {
 
   @Bean
   @ForRole(Role.LATER)
-  Rounds alertRetention(Alerts alerts, AlertSettings settings, MeterRegistry meters) {
-    return new Rounds(
+  PeriodicTask alertRetention(Alerts alerts, AlertSettings settings, MeterRegistry meters) {
+    return new PeriodicTask(
         "alert-retention", TRIMMED_EVERY, () -> alerts.trim(settings.retention()), meters);
   }
 }

@@ -7,12 +7,12 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.credential.CredentialProbe;
 import io.pushplanet.gateway.http2.ProviderConnections;
-import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.Sends;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.security.SecureRandom;
 import java.time.Clock;
 import javax.sql.DataSource;
@@ -39,9 +39,10 @@ class ApnsConfiguration {
   }
 
   @Bean
-  Rounds apnsTokensShared(
+  PeriodicTask apnsTokensShared(
       ProviderTokens apnsProviderTokens, ApnsSettings settings, MeterRegistry meters) {
-    return new Rounds("apns-tokens", settings.tokensPeriod(), apnsProviderTokens::share, meters);
+    return new PeriodicTask(
+        "apns-tokens", settings.tokensPeriod(), apnsProviderTokens::share, meters);
   }
 
   @Bean
@@ -84,7 +85,7 @@ class ApnsConfiguration {
 
   @Bean
   @ForRole(Role.DELIVER)
-  Rounds apnsChannelKeeper(
+  PeriodicTask apnsChannelKeeper(
       DataSource source,
       ApnsSettings settings,
       CredentialCache credentials,
@@ -94,7 +95,7 @@ class ApnsConfiguration {
       MeterRegistry meters) {
     ChannelKeeper keeper =
         new ChannelKeeper(source, apnsBroadcastChannels, credentials, clock, meters);
-    return new Rounds(
+    return new PeriodicTask(
         "apns-channels",
         settings.channelsPeriod(),
         () -> {

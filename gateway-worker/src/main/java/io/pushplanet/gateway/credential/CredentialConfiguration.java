@@ -5,9 +5,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.access.CredentialVault;
 import io.pushplanet.gateway.alert.AlertConfiguration;
 import io.pushplanet.gateway.alert.Alerts;
-import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.List;
@@ -39,7 +39,7 @@ class CredentialConfiguration {
 
   @Bean
   @ForRole(Role.DELIVER)
-  Rounds credentialWatch(
+  PeriodicTask credentialWatch(
       DataSource source,
       CredentialVault vault,
       CredentialPauses pauses,
@@ -49,12 +49,12 @@ class CredentialConfiguration {
       SecureRandom random,
       MeterRegistry meters) {
     CredentialWatch watch = new CredentialWatch(source, vault, pauses, probes, clock, random);
-    return new Rounds("credential-watch", settings.period(), watch::round, meters);
+    return new PeriodicTask("credential-watch", settings.period(), watch::round, meters);
   }
 
   @Bean
   @ForRole(Role.LATER)
-  Rounds credentialExpiry(
+  PeriodicTask credentialExpiry(
       DataSource source,
       Alerts alerts,
       CredentialSettings settings,
@@ -62,6 +62,6 @@ class CredentialConfiguration {
       MeterRegistry meters) {
     CredentialExpiry expiry =
         new CredentialExpiry(source, alerts, settings.expiryAlertDays(), clock, meters);
-    return new Rounds("credential-expiry", settings.expiryPeriod(), expiry::round, meters);
+    return new PeriodicTask("credential-expiry", settings.expiryPeriod(), expiry::round, meters);
   }
 }

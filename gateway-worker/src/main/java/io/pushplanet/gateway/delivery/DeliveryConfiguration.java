@@ -18,7 +18,6 @@ import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.intake.Subscription;
 import io.pushplanet.gateway.lane.Lanes;
 import io.pushplanet.gateway.later.LaterStore;
-import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.parcel.Reachability;
@@ -29,6 +28,7 @@ import io.pushplanet.gateway.registration.Registrations;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import io.pushplanet.gateway.time.SteadyClock;
 import io.pushplanet.gateway.token.DeadTokens;
 import io.pushplanet.gateway.token.PurgeBreaker;
@@ -124,8 +124,8 @@ class DeliveryConfiguration {
 
   /// Goes on until the lanes have stopped: who waits for a place is waited for.
   @Bean
-  Rounds looksAtPlaces(Delivery delivery, MeterRegistry meters) {
-    return new Rounds(
+  PeriodicTask looksAtPlaces(Delivery delivery, MeterRegistry meters) {
+    return new PeriodicTask(
             "places",
             LOOK,
             () -> {
@@ -137,19 +137,20 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  Rounds bringsHighForward(Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
+  PeriodicTask bringsHighForward(Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
     return bringsForward(Priority.HIGH, delivery, publisher, meters);
   }
 
   @Bean
-  Rounds bringsNormalForward(Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
+  PeriodicTask bringsNormalForward(
+      Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
     return bringsForward(Priority.NORMAL, delivery, publisher, meters);
   }
 
   /// While the broker takes nothing, nobody comes.
-  private static Rounds bringsForward(
+  private static PeriodicTask bringsForward(
       Priority priority, Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
-    return new Rounds(
+    return new PeriodicTask(
         priority == Priority.HIGH ? "forward-high" : "forward-normal",
         FORWARD,
         publisher::takesNothing,

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.lane.LanePublisher;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import jakarta.validation.constraints.NotNull;
 import java.time.Clock;
 import java.time.Duration;
@@ -29,14 +30,14 @@ class LaterConfiguration {
       @NotNull @DefaultValue("1s") Duration sweep) {}
 
   @Bean
-  Rounds dueLane(
+  PeriodicTask dueLane(
       DataSource database,
       LanePublisher lanes,
       LaterSettings settings,
       Clock clock,
       MeterRegistry meters) {
     DueLane due = new DueLane(database, lanes::publishAndWait, clock);
-    return new Rounds(
+    return new PeriodicTask(
         "due-lane",
         settings.period(),
         lanes::takesNothing,
@@ -45,14 +46,14 @@ class LaterConfiguration {
   }
 
   @Bean
-  Rounds inboxSweeper(
+  PeriodicTask inboxSweeper(
       DataSource database,
       LanePublisher lanes,
       LaterSettings settings,
       Clock clock,
       MeterRegistry meters) {
     InboxSweeper sweeper = new InboxSweeper(database, lanes, clock);
-    return new Rounds(
+    return new PeriodicTask(
         "inbox-sweeper",
         settings.sweep(),
         lanes::takesNothing,
@@ -61,14 +62,14 @@ class LaterConfiguration {
   }
 
   @Bean
-  Rounds broadcastSweeper(
+  PeriodicTask broadcastSweeper(
       DataSource database,
       LanePublisher lanes,
       LaterSettings settings,
       Clock clock,
       MeterRegistry meters) {
     BroadcastSweeper sweeper = new BroadcastSweeper(database, lanes, clock);
-    return new Rounds(
+    return new PeriodicTask(
         "broadcast-sweeper",
         settings.sweep(),
         lanes::takesNothing,

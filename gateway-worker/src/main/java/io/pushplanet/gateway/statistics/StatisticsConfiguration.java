@@ -8,9 +8,9 @@ import io.pushplanet.gateway.intake.BatchHandler;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.intake.Subscription;
-import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import jakarta.validation.constraints.AssertTrue;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
@@ -117,9 +117,10 @@ class StatisticsConfiguration {
   }
 
   @Bean
-  Rounds dayPartitions(DataSource database, StatisticsSettings settings, MeterRegistry meters) {
+  PeriodicTask dayPartitions(
+      DataSource database, StatisticsSettings settings, MeterRegistry meters) {
     DayPartitions partitions = new DayPartitions(database, settings.retentionDays());
-    return new Rounds(
+    return new PeriodicTask(
         "day-partitions",
         EVERY_HOUR,
         () -> {
@@ -133,14 +134,16 @@ class StatisticsConfiguration {
   }
 
   @Bean
-  Rounds uplinkRetention(DataSource database, StatisticsSettings settings, MeterRegistry meters) {
+  PeriodicTask uplinkRetention(
+      DataSource database, StatisticsSettings settings, MeterRegistry meters) {
     UplinkRetention retention = new UplinkRetention(database, settings.uplinkRetention());
-    return new Rounds("uplink-retention", EVERY_HOUR, retention::trim, meters);
+    return new PeriodicTask("uplink-retention", EVERY_HOUR, retention::trim, meters);
   }
 
   @Bean
-  Rounds queuedSweeper(DataSource database, LanePublisher lanes, MeterRegistry meters) {
+  PeriodicTask queuedSweeper(DataSource database, LanePublisher lanes, MeterRegistry meters) {
     QueuedSweeper sweeper = new QueuedSweeper(database, lanes);
-    return new Rounds("queued-sweeper", EVERY_HOUR, lanes::takesNothing, sweeper::sweep, meters);
+    return new PeriodicTask(
+        "queued-sweeper", EVERY_HOUR, lanes::takesNothing, sweeper::sweep, meters);
   }
 }

@@ -11,7 +11,7 @@ import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.credential.Credential.HmsClient;
-import io.pushplanet.gateway.later.Rounds;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.sql.Timestamp;
@@ -73,9 +73,9 @@ class CredentialWatchIT {
             List.of(new Slow()),
             clock,
             new Random(1));
-    Rounds rounds = new Rounds("credential-watch", OFTEN, watch::round, meters);
+    PeriodicTask task = new PeriodicTask("credential-watch", OFTEN, watch::round, meters);
     long slow = upload("watched-slow", "slow");
-    rounds.start();
+    task.start();
     slowlyAsked.await();
 
     long fast = upload("watched-fast", "fast");
@@ -84,7 +84,7 @@ class CredentialWatchIT {
     assertThat(verdict(slow)).isNull();
     slowlyAnswered.countDown();
     Eventually.within(PATIENCE, () -> assertThat(verdict(slow)).isEqualTo("accepted"));
-    rounds.stop();
+    task.stop();
   }
 
   /// A candidate that is to be asked about now.

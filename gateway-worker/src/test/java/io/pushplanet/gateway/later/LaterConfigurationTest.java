@@ -10,6 +10,7 @@ import io.pushplanet.common.lane.LanePublisher;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.later.LaterConfiguration.LaterSettings;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.lang.reflect.Proxy;
 import java.net.ConnectException;
 import java.sql.SQLException;
@@ -41,12 +42,12 @@ class LaterConfigurationTest {
     try (LanePublisher lanes =
         new LanePublisher(
             new Broker(brokerIsThere), "test", LanePublisher.Settings.DEFAULT, meters)) {
-      List<Rounds> all =
+      List<PeriodicTask> all =
           List.of(
               wiring.dueLane(database, lanes, settings, clock, meters),
               wiring.inboxSweeper(database, lanes, settings, clock, meters),
               wiring.broadcastSweeper(database, lanes, settings, clock, meters),
-              new Rounds(
+              new PeriodicTask(
                   "others",
                   OFTEN,
                   () -> {
@@ -55,7 +56,7 @@ class LaterConfigurationTest {
                   },
                   meters));
 
-      all.forEach(Rounds::start);
+      all.forEach(PeriodicTask::start);
 
       assertThat(meanwhile.await(20, TimeUnit.SECONDS)).isTrue();
       assertThat(asked).hasValue(0);
@@ -70,7 +71,7 @@ class LaterConfigurationTest {
                 assertThat(meters.counter("pushplanet.rounds.failed", "name", name).count())
                     .isPositive());
       }
-      all.forEach(Rounds::stop);
+      all.forEach(PeriodicTask::stop);
     }
   }
 

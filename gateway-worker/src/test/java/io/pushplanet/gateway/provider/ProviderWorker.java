@@ -12,9 +12,9 @@ import io.pushplanet.gateway.delivery.Delivery;
 import io.pushplanet.gateway.delivery.DeliveryForTests;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.later.DueLane;
-import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.order.Ticket;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Arrays;
@@ -64,10 +64,10 @@ final class ProviderWorker implements AutoCloseable {
   }
 
   /// What a worker does beside its lanes of priority `normal`: looks after who waits for a place, and after who waits in `later`. Not started.
-  List<Rounds> rounds() {
+  List<PeriodicTask> tasks() {
     DueLane due = new DueLane(servers.database(), servers.lanes()::publishAndWait, clock);
     return List.of(
-        new Rounds(
+        new PeriodicTask(
             "places",
             Duration.ofMillis(100),
             () -> {
@@ -75,7 +75,7 @@ final class ProviderWorker implements AutoCloseable {
               return false;
             },
             meters),
-        new Rounds(
+        new PeriodicTask(
             "forward",
             Duration.ofMillis(100),
             () -> {
@@ -83,7 +83,7 @@ final class ProviderWorker implements AutoCloseable {
               return false;
             },
             meters),
-        new Rounds(
+        new PeriodicTask(
             "due-lane",
             Duration.ofMillis(250),
             () -> due.bringBack() >= DueLane.MOST_ROWS,

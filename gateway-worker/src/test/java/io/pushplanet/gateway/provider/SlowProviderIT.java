@@ -17,8 +17,8 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.later.LaterStore;
-import io.pushplanet.gateway.later.Rounds;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.script.Scenario;
 import java.nio.file.Path;
@@ -55,7 +55,7 @@ class SlowProviderIT {
   private static final int BEFORE = 500;
 
   private final List<DeliveryEvent> told = new ArrayList<>();
-  private List<Rounds> rounds = List.of();
+  private List<PeriodicTask> tasks = List.of();
   private @TempDir Path state;
   private ProviderPlatform platform;
   private ProviderWorker worker;
@@ -86,15 +86,15 @@ class SlowProviderIT {
 
   @AfterEach
   void stop() {
-    rounds.forEach(Rounds::stop);
+    tasks.forEach(PeriodicTask::stop);
     lanes.stop();
     worker.close();
   }
 
   private void begin() {
-    rounds = worker.rounds();
+    tasks = worker.tasks();
     lanes.start();
-    rounds.forEach(Rounds::start);
+    tasks.forEach(PeriodicTask::start);
   }
 
   private static Push push(String app, String device, int token) {

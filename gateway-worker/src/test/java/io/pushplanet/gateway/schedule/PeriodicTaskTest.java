@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.later;
+package io.pushplanet.gateway.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,13 +14,13 @@ import org.junit.jupiter.api.Test;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.support.GenericApplicationContext;
 
-class RoundsTest {
+class PeriodicTaskTest {
   @Test
-  void the_work_goes_on_after_an_error() throws Exception {
+  void a_task_goes_on_after_an_error() throws Exception {
     CountDownLatch rounds = new CountDownLatch(2);
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    Rounds work =
-        new Rounds(
+    PeriodicTask task =
+        new PeriodicTask(
             "test",
             Duration.ofMillis(1),
             () -> {
@@ -32,21 +32,21 @@ class RoundsTest {
             },
             meters);
 
-    work.start();
+    task.start();
 
     assertThat(rounds.await(20, TimeUnit.SECONDS)).isTrue();
-    work.stop();
+    task.stop();
     assertThat(meters.get("pushplanet.rounds.failed").tag("name", "test").counter().count())
         .isEqualTo(1);
   }
 
   @Test
-  void no_round_is_begun_while_it_rests() throws Exception {
+  void a_resting_task_begins_no_round() throws Exception {
     AtomicBoolean resting = new AtomicBoolean(true);
     CountDownLatch asked = new CountDownLatch(3);
     CountDownLatch begun = new CountDownLatch(1);
-    Rounds work =
-        new Rounds(
+    PeriodicTask task =
+        new PeriodicTask(
             "test",
             Duration.ofMillis(1),
             () -> {
@@ -59,30 +59,30 @@ class RoundsTest {
             },
             new SimpleMeterRegistry());
 
-    work.start();
+    task.start();
 
     assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
     assertThat(begun.getCount()).isEqualTo(1);
     resting.set(false);
     assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
-    work.stop();
+    task.stop();
   }
 
   @Test
-  void a_stop_waits_for_the_round_that_runs() throws Exception {
+  void a_stop_waits_for_the_running_round() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch goesOn = new CountDownLatch(1);
     AtomicBoolean done = new AtomicBoolean();
-    Rounds work = slow(begun, goesOn, done);
-    work.start();
+    PeriodicTask task = slow(begun, goesOn, done);
+    task.start();
     assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
     FutureTask<Boolean> stop =
         new FutureTask<>(() -> {
-          work.stop();
+          task.stop();
           return done.get();
         });
     Thread.ofPlatform().daemon(true).start(stop);
-    Eventually.within(Duration.ofSeconds(20), () -> assertThat(work.isRunning()).isFalse());
+    Eventually.within(Duration.ofSeconds(20), () -> assertThat(task.isRunning()).isFalse());
 
     goesOn.countDown();
 
@@ -90,13 +90,13 @@ class RoundsTest {
   }
 
   @Test
-  void rounds_end_side_by_side() throws Exception {
+  void tasks_stop_side_by_side() throws Exception {
     CountDownLatch begun = new CountDownLatch(2);
     CountDownLatch goesOn = new CountDownLatch(1);
     CountDownLatch stopped = new CountDownLatch(2);
     AtomicBoolean done = new AtomicBoolean();
-    Rounds one = slow(begun, goesOn, done);
-    Rounds other = slow(begun, goesOn, done);
+    PeriodicTask one = slow(begun, goesOn, done);
+    PeriodicTask other = slow(begun, goesOn, done);
     one.start();
     other.start();
     assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
@@ -104,14 +104,17 @@ class RoundsTest {
     one.stop(stopped::countDown);
     other.stop(stopped::countDown);
 
-    assertThat(stopped.getCount()).as("none is told stopped before its round is done").isEqualTo(2);
+    assertThat(stopped.getCount())
+        .as("no task reports its stop before its round is done")
+        .isEqualTo(2);
     goesOn.countDown();
     assertThat(stopped.await(20, TimeUnit.SECONDS)).isTrue();
     assertThat(done).isTrue();
   }
 
-  private static Rounds slow(CountDownLatch begun, CountDownLatch goesOn, AtomicBoolean done) {
-    return new Rounds(
+  private static PeriodicTask slow(
+      CountDownLatch begun, CountDownLatch goesOn, AtomicBoolean done) {
+    return new PeriodicTask(
         "test",
         Duration.ofMillis(1),
         () -> {
@@ -126,17 +129,17 @@ class RoundsTest {
         new SimpleMeterRegistry());
   }
 
-  /// Who drains lanes waits for somebody who looks after those that wait for a place.
+  /// A lane that drains needs the task that looks after the messages waiting for a place.
   @Test
-  void what_stops_last_goes_on_while_others_stop() {
+  void a_task_that_stops_last_runs_while_others_stop() {
     Semaphore rounds = new Semaphore(0);
     AtomicBoolean looked = new AtomicBoolean();
     try (GenericApplicationContext context = new GenericApplicationContext()) {
       context.registerBean(
           "looks",
-          Rounds.class,
+          PeriodicTask.class,
           () ->
-              new Rounds(
+              new PeriodicTask(
                       "looks",
                       Duration.ofMillis(5),
                       () -> {
@@ -152,7 +155,7 @@ class RoundsTest {
     assertThat(looked).isTrue();
   }
 
-  /// Stops when it has been looked after for a while.
+  /// Reports its stop after the task has run 50 more rounds.
   private record Drain(Semaphore rounds, AtomicBoolean looked) implements SmartLifecycle {
     @Override
     public void start() {}

@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.later;
+package io.pushplanet.gateway.schedule;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
@@ -10,13 +10,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-/// Does a piece of work again and again on a thread of its own, with a pause in between while there is nothing to do. A round
-/// that fails is counted, logged at the first failure of a row, and tried again. Thread-safe.
-public final class Rounds implements SmartLifecycle {
-  private static final Logger LOG = LoggerFactory.getLogger(Rounds.class);
+/// Repeats its work on a thread of its own, in rounds. It pauses between two rounds unless the work says that there is more
+/// to do. A failed round is counted and tried again; of several failures in a row only the first is logged. Thread-safe.
+public final class PeriodicTask implements SmartLifecycle {
+  private static final Logger LOG = LoggerFactory.getLogger(PeriodicTask.class);
   private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(2);
 
-  /// So long a stop waits for the round that runs: as long as it waits for the broker's confirm.
+  /// How long a stop waits for the running round: as long as a round waits for the broker's confirm.
   private static final Duration LAST_ROUND = Duration.ofSeconds(10);
 
   private final String name;
@@ -35,17 +35,17 @@ public final class Rounds implements SmartLifecycle {
     boolean run();
   }
 
-  public Rounds(String name, Duration pause, Work work, MeterRegistry meters) {
+  public PeriodicTask(String name, Duration pause, Work work, MeterRegistry meters) {
     this(name, pause, () -> false, work, meters);
   }
 
-  /// @param resting while true no round is begun
-  public Rounds(
+  /// @param resting while it says true, the task begins no round
+  public PeriodicTask(
       String name, Duration pause, BooleanSupplier resting, Work work, MeterRegistry meters) {
     this(name, pause, resting, work, meters, DEFAULT_PHASE);
   }
 
-  private Rounds(
+  private PeriodicTask(
       String name,
       Duration pause,
       BooleanSupplier resting,
@@ -60,9 +60,9 @@ public final class Rounds implements SmartLifecycle {
     this.meters = meters;
   }
 
-  /// The same, but begun before what is in the usual phase, and going on until all of that has stopped.
-  public Rounds stoppingLast() {
-    return new Rounds(name, pause, resting, work, meters, DEFAULT_PHASE - 1);
+  /// Returns the same task in another phase: Spring starts it before the beans of the usual phase, and stops it after them.
+  public PeriodicTask stoppingLast() {
+    return new PeriodicTask(name, pause, resting, work, meters, DEFAULT_PHASE - 1);
   }
 
   @Override
@@ -76,14 +76,14 @@ public final class Rounds implements SmartLifecycle {
     thread = Thread.ofVirtual().name(name).start(this::run);
   }
 
-  /// Begins no other round, and waits for the one that runs: what it has published is not confirmed yet.
+  /// Begins no further round and waits for the running one, whose messages the broker has not confirmed yet.
   @Override
   public void stop() {
     beginNoMore();
     awaitEnd();
   }
 
-  /// Returns when it begins no other round: all are waited for at once.
+  /// Returns as soon as the task begins no further round, so that all tasks end their last rounds side by side.
   @Override
   public void stop(Runnable stopped) {
     beginNoMore();
@@ -130,7 +130,7 @@ public final class Rounds implements SmartLifecycle {
           }
           failing = false;
         } catch (Throwable e) {
-          // An Error too: nobody would do this work until the process starts again.
+          // An Error too: if this thread ended, the work would stop until the process starts again.
           meters.counter("pushplanet.rounds.failed", "name", name).increment();
           if (!failing) {
             LOG.warn("event=round_failed name={} reason=\"{}\"", name, e.toString());
