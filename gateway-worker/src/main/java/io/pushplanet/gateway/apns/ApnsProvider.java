@@ -172,18 +172,18 @@ final class ApnsProvider implements Provider {
       return new Rejected(413, "PayloadTooLarge");
     }
     Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
-    Attempt attempt = new Attempt(push, recipient, token, credential, notification, expiresAt);
-    Optional<Duration> rest = resting.rest(addressee(attempt));
+    Sending sending = new Sending(push, recipient, token, credential, notification, expiresAt);
+    Optional<Duration> rest = resting.rest(addressee(sending));
     if (rest.isPresent()) {
       return new PutOff(0, "device_rest", rest.get());
     }
     return switch (credential) {
-      case ApnsKey key -> withKey(attempt, key);
-      case ApnsCertificate certificate -> withCertificate(attempt, certificate);
+      case ApnsKey key -> withKey(sending, key);
+      case ApnsCertificate certificate -> withCertificate(sending, certificate);
     };
   }
 
-  private record Attempt(
+  private record Sending(
       Push push,
       Recipient recipient,
       ApnsToken token,
@@ -191,7 +191,7 @@ final class ApnsProvider implements Provider {
       ApnsNotification notification,
       @Nullable Instant expiresAt) {}
 
-  private DeliveryOutcome withKey(Attempt attempt, ApnsKey key) {
+  private DeliveryOutcome withKey(Sending sending, ApnsKey key) {
     Optional<Duration> rest = tokens.rest(key);
     if (rest.isPresent()) {
       return new PutOff(0, "provider_token_rest", rest.get());
@@ -199,17 +199,17 @@ final class ApnsProvider implements Provider {
     ConnectionTarget target =
         new ConnectionTarget(
             key.teamId() + "/" + key.keyId() + "/" + key.fingerprint(),
-            settings.endpoint(attempt.token().environment()),
+            settings.endpoint(sending.token().environment()),
             withoutCertificate);
     ProviderToken proof = tokens.current(key);
-    Exchanged first = exchange(target, attempt, proof);
+    Exchanged first = exchange(target, sending, proof);
     if (first.reply() instanceof Answered answered && answered.status() < TOO_MANY_REQUESTS) {
       tokens.taken(key);
     }
     return switch (remedy(first.reply())) {
-      case NONE -> outcome(attempt, first);
+      case NONE -> outcome(sending, first);
       case ANOTHER_CONNECTION ->
-          remedied(first, RECONNECTED, outcome(attempt, exchange(target, attempt, proof)));
+          remedied(first, RECONNECTED, outcome(sending, exchange(target, sending, proof)));
       case NEWER_TOKEN ->
           tokens
               .renewed(key, proof)
@@ -217,8 +217,8 @@ final class ApnsProvider implements Provider {
                   remedied(
                       first,
                       "provider token renewed; sent again",
-                      outcome(attempt, exchange(target, attempt, another))))
-              .orElseGet(() -> outcome(attempt, first));
+                      outcome(sending, exchange(target, sending, another))))
+              .orElseGet(() -> outcome(sending, first));
       case OLDER_TOKEN -> {
         Duration after = sends.jittered(ProviderTokens.REST);
         boolean rests = tokens.keepOlder(key, proof, after);
@@ -231,16 +231,16 @@ final class ApnsProvider implements Provider {
     return new Deferred(TOO_MANY_REQUESTS, "TooManyProviderTokenUpdates", after, false, done);
   }
 
-  private DeliveryOutcome withCertificate(Attempt attempt, ApnsCertificate certificate) {
+  private DeliveryOutcome withCertificate(Sending sending, ApnsCertificate certificate) {
     ConnectionTarget target =
         new ConnectionTarget(
             certificate.fingerprint(),
-            settings.endpoint(attempt.token().environment()),
+            settings.endpoint(sending.token().environment()),
             certificates.context(certificate));
-    Exchanged first = exchange(target, attempt, null);
+    Exchanged first = exchange(target, sending, null);
     return remedy(first.reply()) == Remedy.ANOTHER_CONNECTION
-        ? remedied(first, RECONNECTED, outcome(attempt, exchange(target, attempt, null)))
-        : outcome(attempt, first);
+        ? remedied(first, RECONNECTED, outcome(sending, exchange(target, sending, null)))
+        : outcome(sending, first);
   }
 
   private static DeliveryOutcome remedied(Exchanged first, String remedy, DeliveryOutcome then) {
@@ -253,8 +253,8 @@ final class ApnsProvider implements Provider {
   private record Exchanged(Reply reply, boolean closed) {}
 
   private Exchanged exchange(
-      ConnectionTarget target, Attempt attempt, @Nullable ProviderToken proof) {
-    List<Field> headers = new ArrayList<>(attempt.notification().headers());
+      ConnectionTarget target, Sending sending, @Nullable ProviderToken proof) {
+    List<Field> headers = new ArrayList<>(sending.notification().headers());
     if (proof != null) {
       headers.add(Field.secret("authorization", "bearer " + proof.jwt()));
     }
@@ -263,11 +263,11 @@ final class ApnsProvider implements Provider {
         connections.send(
             target,
             new ProviderRequest(
-                attempt.push().delivery().priority(),
-                path(attempt),
+                sending.push().delivery().priority(),
+                path(sending),
                 headers,
-                attempt.notification().payload(),
-                attempt.expiresAt()),
+                sending.notification().payload(),
+                sending.expiresAt()),
             answered -> {
               closed.set(
                   ApnsAnswers.spoilsConnection(answered.status(), ApnsAnswers.reason(answered))
@@ -277,18 +277,18 @@ final class ApnsProvider implements Provider {
     return new Exchanged(reply, closed.get());
   }
 
-  private static String addressee(Attempt attempt) {
-    LiveActivity activity = attempt.push().overrides().liveActivity();
+  private static String addressee(Sending sending) {
+    LiveActivity activity = sending.push().overrides().liveActivity();
     return activity == null || activity.channel() == null
-        ? attempt.token().token()
+        ? sending.token().token()
         : activity.channel().id();
   }
 
-  private static String path(Attempt attempt) {
-    LiveActivity activity = attempt.push().overrides().liveActivity();
+  private static String path(Sending sending) {
+    LiveActivity activity = sending.push().overrides().liveActivity();
     return activity == null || activity.channel() == null
-        ? "/3/device/" + attempt.token().token()
-        : "/4/broadcasts/apps/" + attempt.credential().bundleId();
+        ? "/3/device/" + sending.token().token()
+        : "/4/broadcasts/apps/" + sending.credential().bundleId();
   }
 
   private static Remedy remedy(Reply reply) {
@@ -297,23 +297,23 @@ final class ApnsProvider implements Provider {
         : Remedy.NONE;
   }
 
-  private DeliveryOutcome outcome(Attempt attempt, Exchanged exchanged) {
+  private DeliveryOutcome outcome(Sending sending, Exchanged exchanged) {
     return sends.outcome(
-        exchanged.reply(), answered -> outcome(attempt, answered, exchanged.closed()));
+        exchanged.reply(), answered -> outcome(sending, answered, exchanged.closed()));
   }
 
-  private DeliveryOutcome outcome(Attempt attempt, Answered answered, boolean closed) {
+  private DeliveryOutcome outcome(Sending sending, Answered answered, boolean closed) {
     int status = answered.status();
     String reason = ApnsAnswers.reason(answered);
     if (reason.equals(LostChannels.NOT_REGISTERED)) {
-      doubtChannel(attempt);
+      doubtChannel(sending);
     }
     return switch (ApnsAnswers.of(status, reason)) {
       case ACCEPTED -> {
         if (!ApnsAnswers.isOfApple(answered)) {
           yield new Deferred(status, "no_apns_id", null, true);
         }
-        resting.taken(addressee(attempt));
+        resting.taken(addressee(sending));
         yield new Accepted(status, "", ApnsAnswers.id(answered).orElse(null));
       }
       case TOKEN_GONE_NOW -> new TokenGone(status, reason, sends.clock().instant());
@@ -321,14 +321,14 @@ final class ApnsProvider implements Provider {
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason.isEmpty() ? "http_" + status : reason);
       case CREDENTIAL_FAULT, RENEW_PROVIDER_TOKEN, RECONNECT_OR_CREDENTIAL_FAULT ->
-          fault(attempt, status, reason);
+          fault(sending, status, reason);
       case KEEP_OLDER_PROVIDER_TOKEN -> tooManyTokens(sends.jittered(ProviderTokens.REST), CLOSED);
       case RECONNECT -> new Deferred(status, reason, null, false, CLOSED);
       case DEVICE_BUSY ->
           new Deferred(
               status,
               reason,
-              resting.refused(addressee(attempt), sends.asked(answered, reason)),
+              resting.refused(addressee(sending), sends.asked(answered, reason)),
               false,
               RestingDevices.RESTS);
       case UNAVAILABLE ->
@@ -341,26 +341,26 @@ final class ApnsProvider implements Provider {
     };
   }
 
-  private void doubtChannel(Attempt attempt) {
-    LiveActivity activity = attempt.push().overrides().liveActivity();
+  private void doubtChannel(Sending sending) {
+    LiveActivity activity = sending.push().overrides().liveActivity();
     if (activity != null && activity.channel() != null) {
       lostChannels.doubt(
-          attempt.push().app(),
-          attempt.recipient().device(),
-          attempt.token().environment(),
+          sending.push().app(),
+          sending.recipient().device(),
+          sending.token().environment(),
           activity.channel().id());
     }
   }
 
-  private DeliveryOutcome fault(Attempt attempt, int status, String reason) {
-    if (news.isNews(attempt.push().app(), attempt.credential(), reason)) {
+  private DeliveryOutcome fault(Sending sending, int status, String reason) {
+    if (news.isNews(sending.push().app(), sending.credential(), reason)) {
       LOG.error(
           "event=apns_credential_refused appId={} messageId={} status={} reason={} credential={}",
-          attempt.push().app(),
-          attempt.push().id(),
+          sending.push().app(),
+          sending.push().id(),
           status,
           reason,
-          attempt.credential());
+          sending.credential());
     }
     return new CredentialFault(status, reason.isEmpty() ? "http_" + status : reason);
   }

@@ -119,11 +119,11 @@ final class FcmProvider implements Provider {
     return sends.with(
         credentials.fcm(push.app()),
         token.namesDevice() ? Addressee.DEVICE : Addressee.TOPIC,
-        account -> unlessItRests(new Attempt(push, token, recipient.behindFcm(), account)));
+        account -> unlessItRests(new Sending(push, token, recipient.behindFcm(), account)));
   }
 
   /// @param behind whom FCM passes it on to, null where it does not or nobody knows
-  private record Attempt(
+  private record Sending(
       Push push, FcmToken token, @Nullable Platform behind, FcmServiceAccount account) {
     /// Tokens differ, wherever they come from; topics are each project's own.
     String addressee() {
@@ -144,15 +144,15 @@ final class FcmProvider implements Provider {
     }
   }
 
-  private DeliveryOutcome unlessItRests(Attempt attempt) {
-    if (attempt.behind() != null && others.rests(attempt.push().app(), attempt.behind())) {
+  private DeliveryOutcome unlessItRests(Sending sending) {
+    if (sending.behind() != null && others.rests(sending.push().app(), sending.behind())) {
       return new CredentialFault(0, Sends.THIRD_PARTY_REST);
     }
-    String reason = attempt.token().namesDevice() ? "device_quota_rest" : "topic_quota_rest";
+    String reason = sending.token().namesDevice() ? "device_quota_rest" : "topic_quota_rest";
     return resting
-        .rest(attempt.addressee())
+        .rest(sending.addressee())
         .<DeliveryOutcome>map(rest -> new PutOff(0, reason, rest))
-        .orElseGet(() -> sent(attempt));
+        .orElseGet(() -> sent(sending));
   }
 
   /// About the quarters of the hour, and while others wait for the project's pace.
@@ -207,28 +207,28 @@ final class FcmProvider implements Provider {
     return new PutOff(0, "project_quota_rest", wait);
   }
 
-  private DeliveryOutcome sent(Attempt attempt) {
-    return switch (tokens.current(attempt.account())) {
-      case Grant.Refused refused -> refused(attempt, refused);
+  private DeliveryOutcome sent(Sending sending) {
+    return switch (tokens.current(sending.account())) {
+      case Grant.Refused refused -> refused(sending, refused);
       case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
-      case Grant.Granted granted -> sent(attempt, granted);
+      case Grant.Granted granted -> sent(sending, granted);
     };
   }
 
-  private DeliveryOutcome sent(Attempt attempt, Grant.Granted granted) {
+  private DeliveryOutcome sent(Sending sending, Grant.Granted granted) {
     Instant askedAt = sends.clock().instant();
-    Reply reply = exchange(attempt, granted);
+    Reply reply = exchange(sending, granted);
     if (!(reply instanceof Answered answered) || meaning(answered) != Meaning.RENEW_ACCESS_TOKEN) {
-      return outcome(attempt, reply, askedAt);
+      return outcome(sending, reply, askedAt);
     }
-    return switch (tokens.renewed(attempt.account(), granted)) {
+    return switch (tokens.renewed(sending.account(), granted)) {
       case Grant.Refused refused ->
-          remedied(answered, AccessTokens.NOT_RENEWED, refused(attempt, refused));
+          remedied(answered, AccessTokens.NOT_RENEWED, refused(sending, refused));
       case Grant.Unavailable(String why) ->
           remedied(answered, AccessTokens.NOT_RENEWED, new Deferred(0, why, null, false));
       case Grant.Granted newer ->
           remedied(
-              answered, AccessTokens.RENEWED, outcome(attempt, exchange(attempt, newer), askedAt));
+              answered, AccessTokens.RENEWED, outcome(sending, exchange(sending, newer), askedAt));
     };
   }
 
@@ -241,13 +241,13 @@ final class FcmProvider implements Provider {
     return error.code().isEmpty() ? "http_" + status : error.code();
   }
 
-  private DeliveryOutcome refused(Attempt attempt, Grant.Refused refused) {
-    return fault(attempt, refused.status(), refused.reason(), null, null);
+  private DeliveryOutcome refused(Sending sending, Grant.Refused refused) {
+    return fault(sending, refused.status(), refused.reason(), null, null);
   }
 
-  private Reply exchange(Attempt attempt, Grant.Granted granted) {
-    Push push = attempt.push();
-    FcmServiceAccount account = attempt.account();
+  private Reply exchange(Sending sending, Grant.Granted granted) {
+    Push push = sending.push();
+    FcmServiceAccount account = sending.account();
     Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
     String project = URLEncoder.encode(account.projectId(), StandardCharsets.UTF_8);
     return connections.send(
@@ -256,7 +256,7 @@ final class FcmProvider implements Provider {
             push.delivery().priority(),
             "/v1/projects/" + project + "/messages:send",
             List.of(Field.secret("authorization", "Bearer " + granted.token())),
-            FcmMessage.of(push, sends.clock().instant(), messages).to(attempt.token()),
+            FcmMessage.of(push, sends.clock().instant(), messages).to(sending.token()),
             expiresAt),
         _ -> false);
   }
@@ -265,13 +265,13 @@ final class FcmProvider implements Provider {
     return FcmAnswers.of(answered.status(), FcmError.parse(answered.body()).code());
   }
 
-  private DeliveryOutcome outcome(Attempt attempt, Reply reply, Instant askedAt) {
-    return sends.outcome(reply, answered -> outcome(attempt, answered, askedAt));
+  private DeliveryOutcome outcome(Sending sending, Reply reply, Instant askedAt) {
+    return sends.outcome(reply, answered -> outcome(sending, answered, askedAt));
   }
 
   /// @param askedAt an installation that registered later, under the same id, is not the one that is gone
-  private DeliveryOutcome outcome(Attempt attempt, Answered answered, Instant askedAt) {
-    FcmError error = FcmError.parse(answered.body(), attempt.account().projectId());
+  private DeliveryOutcome outcome(Sending sending, Answered answered, Instant askedAt) {
+    FcmError error = FcmError.parse(answered.body(), sending.account().projectId());
     int status = answered.status();
     String reason = reason(status, error);
     return switch (FcmAnswers.of(status, error.code())) {
@@ -280,9 +280,9 @@ final class FcmProvider implements Provider {
           // Somebody between Google and us may say 200 to anything.
           yield new Deferred(status, "no_message_name", null, true);
         }
-        resting.taken(attempt.addressee());
-        if (attempt.behind() != null) {
-          others.taken(attempt.push().app(), attempt.behind());
+        resting.taken(sending.addressee());
+        if (sending.behind() != null) {
+          others.taken(sending.push().app(), sending.behind());
         }
         yield new Accepted(status, "", error.name());
       }
@@ -290,26 +290,26 @@ final class FcmProvider implements Provider {
       case TOKEN_GONE_IF_NAMED ->
           error.namesToken()
               ? new TokenGone(status, reason, askedAt)
-              : new Rejected(status, reason, explanation(attempt, error));
+              : new Rejected(status, reason, explanation(sending, error));
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
-      case REJECTED -> new Rejected(status, reason, explanation(attempt, error));
+      case REJECTED -> new Rejected(status, reason, explanation(sending, error));
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
-          fault(attempt, status, reason, null, explanation(attempt, error));
+          fault(sending, status, reason, null, explanation(sending, error));
       case OTHER_CREDENTIAL_FAULT -> {
         boolean rests =
-            attempt.behind() != null
-                && others.refused(attempt.push().app(), attempt.behind(), reason);
+            sending.behind() != null
+                && others.refused(sending.push().app(), sending.behind(), reason);
         yield fault(
-            attempt, status, reason, rests ? "platform rests" : null, explanation(attempt, error));
+            sending, status, reason, rests ? "platform rests" : null, explanation(sending, error));
       }
       case QUOTA -> {
-        if (attempt.restsAlone(error.quota())) {
-          Duration rest = resting.refused(attempt.addressee(), sends.asked(answered, error.code()));
-          String done = attempt.token().namesDevice() ? RestingDevices.RESTS : "topic rests";
+        if (sending.restsAlone(error.quota())) {
+          Duration rest = resting.refused(sending.addressee(), sends.asked(answered, error.code()));
+          String done = sending.token().namesDevice() ? RestingDevices.RESTS : "topic rests";
           yield new Deferred(status, reason, rest, false, done);
         }
         Duration rest = sends.askedOr(answered, error.code(), QUOTA_REST);
-        paces.of(attempt.account().projectId()).refused(rest);
+        paces.of(sending.account().projectId()).refused(rest);
         yield new Deferred(status, reason, rest, false, "project slowed");
       }
       case UNAVAILABLE ->
@@ -318,15 +318,15 @@ final class FcmProvider implements Provider {
   }
 
   /// A topic's name is no secret.
-  private static @Nullable String explanation(Attempt attempt, FcmError error) {
-    FcmToken to = attempt.token();
+  private static @Nullable String explanation(Sending sending, FcmError error) {
+    FcmToken to = sending.token();
     return Explanation.of(error.explanation(), to.namesDevice() ? List.of(to.token()) : List.of());
   }
 
   private DeliveryOutcome fault(
-      Attempt attempt, int status, String reason, @Nullable String done, @Nullable String detail) {
-    Push push = attempt.push();
-    if (news.isNews(push.app(), attempt.account(), reason)) {
+      Sending sending, int status, String reason, @Nullable String done, @Nullable String detail) {
+    Push push = sending.push();
+    if (news.isNews(push.app(), sending.account(), reason)) {
       LOG.error(
           "event=fcm_credential_refused appId={} messageId={} status={} reason={}",
           push.app(),

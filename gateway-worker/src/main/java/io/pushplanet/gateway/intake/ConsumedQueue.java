@@ -37,7 +37,7 @@ final class ConsumedQueue {
 
   private final Connection connection;
   private final Subscription subscription;
-  private final Window window;
+  private final PrefetchWindow window;
   private final Shared shared;
   private final Channel channel;
   private final Tickets order = new Tickets();
@@ -75,7 +75,8 @@ final class ConsumedQueue {
       MeterRegistry meters) {}
 
   /// @param window of the queue, on whatever connection
-  ConsumedQueue(Connection connection, Subscription subscription, Window window, Shared shared)
+  ConsumedQueue(
+      Connection connection, Subscription subscription, PrefetchWindow window, Shared shared)
       throws IOException {
     this.connection = connection;
     this.subscription = subscription;

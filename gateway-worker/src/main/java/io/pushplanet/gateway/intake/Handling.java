@@ -18,7 +18,7 @@ final class Handling {
   private static final Logger LOG = LoggerFactory.getLogger(Handling.class);
 
   private final DeadLetters deadLetters;
-  private final Stumbles stumbles = new Stumbles();
+  private final PoisonCounter poisonCounter = new PoisonCounter();
 
   Handling(DeadLetters deadLetters) {
     this.deadLetters = deadLetters;
@@ -39,7 +39,7 @@ final class Handling {
           subscription,
           List.of(new DeadItem(body, requireNonNullElse(e.getMessage(), "malformed"))));
     } catch (RuntimeException | Error e) {
-      if (!stumbles.tooMany(body, e)) {
+      if (!poisonCounter.tooMany(body, e)) {
         throw e;
       }
       LOG.error("event=message_poisoned queue={}", subscription.queue(), e);
@@ -59,7 +59,7 @@ final class Handling {
       } catch (DeadItems e) {
         dead.addAll(e.items());
       } catch (RuntimeException | Error e) {
-        if (!Stumbles.isBug(e)) {
+        if (!PoisonCounter.isBug(e)) {
           throw e;
         }
         dead.add(

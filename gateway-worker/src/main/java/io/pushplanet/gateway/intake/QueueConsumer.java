@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-/// Consumes queues with manual acknowledgement: one connection, a channel per queue, further consumers on it as its [Window]
+/// Consumes queues with manual acknowledgement: one connection, a channel per queue, further consumers on it as its [PrefetchWindow]
 /// widens, one virtual thread per message in hand. The window bounds a queue's threads, so queues never wait for each other. Reconnects by
 /// itself with growing, jittered pauses. Thread-safe.
 ///
@@ -45,7 +45,7 @@ public final class QueueConsumer implements SmartLifecycle {
   private final List<Subscription> subscriptions;
   private final RandomGenerator random;
   private final Map<String, AtomicInteger> depths = new ConcurrentHashMap<>();
-  private final Map<String, Window> windows = new ConcurrentHashMap<>();
+  private final Map<String, PrefetchWindow> windows = new ConcurrentHashMap<>();
   private final InHand inHand = new InHand();
   private final AtomicReference<@Nullable Link> live = new AtomicReference<>();
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -84,13 +84,13 @@ public final class QueueConsumer implements SmartLifecycle {
       Gauge.builder("pushplanet.queue.depth", depth, AtomicInteger::get)
           .tag("queue", subscription.queue())
           .register(meters);
-      Window window = new Window(subscription);
+      PrefetchWindow window = new PrefetchWindow(subscription);
       windows.put(subscription.queue(), window);
-      Gauge.builder("pushplanet.intake.prefetch", window, Window::size)
+      Gauge.builder("pushplanet.intake.prefetch", window, PrefetchWindow::size)
           .description("AMQP messages of the queue that may be in hand at once just now")
           .tag("queue", subscription.queue())
           .register(meters);
-      Gauge.builder("pushplanet.intake.bytes", window, Window::bytes)
+      Gauge.builder("pushplanet.intake.bytes", window, PrefetchWindow::bytes)
           .description("bytes of the AMQP messages in hand")
           .tag("queue", subscription.queue())
           .register(meters);
@@ -206,7 +206,7 @@ public final class QueueConsumer implements SmartLifecycle {
     }
   }
 
-  private Window window(Subscription subscription) {
+  private PrefetchWindow window(Subscription subscription) {
     return Objects.requireNonNull(windows.get(subscription.queue()));
   }
 

@@ -86,10 +86,10 @@ class HandlingIT extends IntakeScene {
 
   @Test
   void what_waits_for_a_server_that_is_away_is_never_buried() {
-    Stumbles stumbles = new Stumbles();
-    for (int i = 0; i < 3 * Stumbles.MOST; i++) {
+    PoisonCounter poisonCounter = new PoisonCounter();
+    for (int i = 0; i < 3 * PoisonCounter.MOST; i++) {
       assertThat(
-              stumbles.tooMany(
+              poisonCounter.tooMany(
                   new byte[] {7}, new DataAccessResourceFailureException("MySQL is away")))
           .isFalse();
     }

@@ -176,7 +176,7 @@ class PrefetchIT extends IntakeScene {
       largeGoOn.countDown();
       consumer.stop();
     }
-    assertThat(inHand).allMatch(bytes -> bytes <= Window.LAST_BYTES + 4 * large);
+    assertThat(inHand).allMatch(bytes -> bytes <= PrefetchWindow.LAST_BYTES + 4 * large);
     assertThat(depth(QUEUE)).isZero();
   }
 

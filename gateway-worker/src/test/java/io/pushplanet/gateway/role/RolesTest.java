@@ -33,7 +33,7 @@ class RolesTest {
   void a_misspelt_group_of_settings_stops_the_start() {
     environment.setProperty("gateway.nodes.password", "x");
 
-    assertThatThrownBy(() -> new KnownSettings(environment))
+    assertThatThrownBy(() -> new SettingGroups(environment))
         .hasMessageContaining("nodes")
         .hasMessageContaining("known are");
   }
@@ -43,6 +43,6 @@ class RolesTest {
     environment.setProperty("gateway.node.password", "x");
     environment.setProperty("gateway.roles", "later");
 
-    assertThat(new KnownSettings(environment)).isNotNull();
+    assertThat(new SettingGroups(environment)).isNotNull();
   }
 }

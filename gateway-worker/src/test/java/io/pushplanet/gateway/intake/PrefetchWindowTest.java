@@ -5,12 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class WindowTest {
+class PrefetchWindowTest {
   private static final int ONE_PUSH = 1_000;
 
   private final AtomicInteger room = new AtomicInteger(4_096);
-  private final Window window =
-      new Window(new Subscription("queue", 32, 4_096, room::get, (body, redelivered, _) -> {}));
+  private final PrefetchWindow window =
+      new PrefetchWindow(
+          new Subscription("queue", 32, 4_096, room::get, (body, redelivered, _) -> {}));
 
   private void take(int messages, int bytes) {
     for (int i = 0; i < messages; i++) {
@@ -63,7 +64,7 @@ class WindowTest {
 
   @Test
   void what_is_large_leaves_it_small() {
-    take(32, (int) (Window.MOST_BYTES / 32));
+    take(32, (int) (PrefetchWindow.MOST_BYTES / 32));
 
     assertThat(window.look(false)).isEqualTo(32);
   }
@@ -82,18 +83,18 @@ class WindowTest {
 
   @Test
   void it_does_not_grow_to_where_messages_of_this_size_would_be_given_back() {
-    int aboveHalf = (int) (Window.MOST_BYTES / 60);
+    int aboveHalf = (int) (PrefetchWindow.MOST_BYTES / 60);
     take(24, aboveHalf);
     assertThat(window.look(false)).isEqualTo(32);
 
     answer(24, aboveHalf);
-    take(24, (int) (Window.MOST_BYTES / 64));
+    take(24, (int) (PrefetchWindow.MOST_BYTES / 64));
     assertThat(window.look(false)).isEqualTo(64);
   }
 
   @Test
   void what_is_too_much_for_the_window_is_taken_all_the_same_until_it_is_twice_as_much() {
-    take(32, (int) (Window.MOST_BYTES / 32));
+    take(32, (int) (PrefetchWindow.MOST_BYTES / 32));
 
     assertThat(window.take(1_000_000, true)).isTrue();
     assertThat(window.look(false)).isEqualTo(32);
@@ -122,12 +123,12 @@ class WindowTest {
     fill(ONE_PUSH);
     answer(4_000, ONE_PUSH);
 
-    for (int look = 1; look < Window.CALM; look++) {
+    for (int look = 1; look < PrefetchWindow.CALM; look++) {
       assertThat(window.look(false)).isEqualTo(4_096);
     }
     assertThat(window.look(false)).isEqualTo(2_048);
     answer(96, ONE_PUSH);
-    for (int look = 0; look < 20 * Window.CALM; look++) {
+    for (int look = 0; look < 20 * PrefetchWindow.CALM; look++) {
       window.look(false);
     }
     assertThat(window.size()).isEqualTo(32);
@@ -135,7 +136,8 @@ class WindowTest {
 
   @Test
   void it_stays_as_it_is_where_no_more_is_wanted() {
-    Window fixed = new Window(new Subscription("queue", 4, (body, redelivered, _) -> {}));
+    PrefetchWindow fixed =
+        new PrefetchWindow(new Subscription("queue", 4, (body, redelivered, _) -> {}));
     for (int i = 0; i < 4; i++) {
       fixed.take(ONE_PUSH, false);
     }

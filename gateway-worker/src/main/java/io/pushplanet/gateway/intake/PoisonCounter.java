@@ -13,7 +13,7 @@ import org.springframework.dao.DataIntegrityViolationException;
 ///
 /// Only what shows a bug of ours, or a row that the database will never take, counts. A server that is away is waited for,
 /// however long, and exceptions that may mean that too, such as IllegalStateException, are taken for it. Thread-safe.
-final class Stumbles {
+final class PoisonCounter {
   /// After so many a message's items are handled one by one.
   static final int MOST = 5;
 

@@ -18,7 +18,7 @@ import org.springframework.stereotype.Component;
 /// makes `GATEWAY_WORKER_PORT` of a service `gateway-worker`
 /// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
 @Component
-final class KnownSettings {
+final class SettingGroups {
   static final Set<String> GROUPS =
       Set.of(
           "roles",
@@ -34,7 +34,7 @@ final class KnownSettings {
           "credentials",
           "alerts");
 
-  KnownSettings(ConfigurableEnvironment environment) {
+  SettingGroups(ConfigurableEnvironment environment) {
     List<PropertySource<?>> sources =
         environment.getPropertySources().stream()
             .filter(source -> !(source instanceof SystemEnvironmentPropertySource))

@@ -12,13 +12,13 @@ import org.junit.jupiter.api.Test;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.mock.env.MockEnvironment;
 
-class KnownSettingsTest {
+class SettingGroupsTest {
   @Test
   void a_misspelt_group_stops_the_start() {
     MockEnvironment environment =
         new MockEnvironment().withProperty("gateway.statistic.prefetch", "1");
 
-    assertThatThrownBy(() -> new KnownSettings(environment))
+    assertThatThrownBy(() -> new SettingGroups(environment))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("statistic");
   }
@@ -30,7 +30,7 @@ class KnownSettingsTest {
             .map(name -> name.split("\\.", -1)[1])
             .collect(Collectors.toSet());
 
-    assertThat(KnownSettings.GROUPS).isEqualTo(groups);
+    assertThat(SettingGroups.GROUPS).isEqualTo(groups);
   }
 
   @Test
@@ -42,7 +42,7 @@ class KnownSettingsTest {
             new SystemEnvironmentPropertySource(
                 "systemEnvironment", Map.of("GATEWAY_WORKER_PORT", "tcp://10.0.0.1:9082")));
 
-    assertThatCode(() -> new KnownSettings(environment)).doesNotThrowAnyException();
+    assertThatCode(() -> new SettingGroups(environment)).doesNotThrowAnyException();
   }
 
   @Test
@@ -52,7 +52,7 @@ class KnownSettingsTest {
             .withProperty("gateway.roles", "deliver,later")
             .withProperty("gateway.node.password", "x");
 
-    assertThatCode(() -> new KnownSettings(environment)).doesNotThrowAnyException();
+    assertThatCode(() -> new SettingGroups(environment)).doesNotThrowAnyException();
   }
 
   @Test

@@ -15,7 +15,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 /// - It halves when less than a quarter of it has been in hand for [#CALM] looks: what comes next may be large.
 ///
 /// Thread-safe.
-final class Window {
+final class PrefetchWindow {
   /// 4,096 pushes with the 4 KB that vendors take at most. As many messages as at the beginning come on top.
   static final long MOST_BYTES = 16L * 1_024 * 1_024;
 
@@ -44,7 +44,7 @@ final class Window {
   @GuardedBy("this")
   private boolean full;
 
-  Window(Subscription subscription) {
+  PrefetchWindow(Subscription subscription) {
     this.subscription = subscription;
     this.size = subscription.prefetch();
   }
