@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -51,7 +52,11 @@ public final class RealServers implements AutoCloseable {
     connections.setAutomaticRecoveryEnabled(false);
     lanes =
         new LanePublisher(
-            connections, "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry());
+            connections,
+            "test",
+            LanePublisher.Settings.DEFAULT,
+            RandomGenerator.getDefault(),
+            new SimpleMeterRegistry());
     Eventually.within(
         Duration.ofSeconds(30),
         () -> {

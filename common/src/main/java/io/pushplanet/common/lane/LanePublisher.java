@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,6 +52,9 @@ public final class LanePublisher implements AutoCloseable {
 
   /// Confined to the sender's thread.
   private final Pace pace;
+
+  /// Confined to the sender's thread.
+  private final Backoff backoff;
 
   /// @param linger the shortest wait of a round's first item for more items to join it
   /// @param pace from one round to the next under load; a round that finds enough items for a full
@@ -126,13 +129,18 @@ public final class LanePublisher implements AutoCloseable {
 
   /// @param name of the connection as RabbitMQ's management shows it
   public LanePublisher(
-      ConnectionFactory connections, String name, Settings settings, MeterRegistry meters) {
+      ConnectionFactory connections,
+      String name,
+      Settings settings,
+      RandomGenerator random,
+      MeterRegistry meters) {
     this.connections = connections;
     this.name = name;
     this.settings = settings;
     this.metrics = new LaneMetrics(name, meters);
     this.items = new LaneItems(name, settings, metrics);
     this.pace = new Pace(settings.pace(), System.nanoTime());
+    this.backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, random);
     metrics.connected(link, held -> held.get() == null ? 0 : 1);
     this.sender = Thread.ofPlatform().name("lane-" + name).daemon(true).start(this::run);
     Thread.ofVirtual().name("lane-watch-" + name).start(this::watch);
@@ -189,13 +197,12 @@ public final class LanePublisher implements AutoCloseable {
   }
 
   private void run() {
-    Duration pause = FIRST_PAUSE;
     while (closed.getCount() > 0) {
       LaneLink live = link.get();
       try {
         if (live == null) {
           link.set(LaneLink.open(connections, name, items, metrics, this::drop));
-          pause = FIRST_PAUSE;
+          backoff.reset();
           continue;
         }
         sendOneRound(live);
@@ -207,7 +214,7 @@ public final class LanePublisher implements AutoCloseable {
           LOG.warn("event=lane_connect_failed publisher={} reason=\"{}\"", name, e.toString());
         }
         drop(live, LaneLink.BROKE + ": " + e.getMessage());
-        pause = sleep(pause);
+        pause();
       }
     }
     drop(link.get(), STOPPING);
@@ -326,16 +333,11 @@ public final class LanePublisher implements AutoCloseable {
     dead.end(why);
   }
 
-  private Duration sleep(Duration pause) {
+  private void pause() {
     try {
-      long millis = pause.toMillis();
-      closed.await(
-          millis / 2 + ThreadLocalRandom.current().nextLong(millis), TimeUnit.MILLISECONDS);
+      closed.await(backoff.next().toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    return pause.multipliedBy(2).compareTo(LONGEST_PAUSE) > 0
-        ? LONGEST_PAUSE
-        : pause.multipliedBy(2);
   }
 }

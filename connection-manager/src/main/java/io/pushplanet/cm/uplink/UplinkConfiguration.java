@@ -12,8 +12,10 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class UplinkConfiguration {
   @Bean(destroyMethod = "close")
-  LanePublisher lanePublisher(ConnectionFactory connections, NodeId nodeId, MeterRegistry meters) {
-    return new LanePublisher(connections, "cm-" + nodeId, LanePublisher.Settings.DEFAULT, meters);
+  LanePublisher lanePublisher(
+      ConnectionFactory connections, NodeId nodeId, SecureRandom random, MeterRegistry meters) {
+    return new LanePublisher(
+        connections, "cm-" + nodeId, LanePublisher.Settings.DEFAULT, random, meters);
   }
 
   @Bean(destroyMethod = "close")

@@ -36,7 +36,11 @@ class EventLaneIT {
     AtomicInteger confirmed = new AtomicInteger();
     try (var publisher =
             new LanePublisher(
-                broker(), "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry());
+                broker(),
+                "test",
+                LanePublisher.Settings.DEFAULT,
+                RandomGenerator.getDefault(),
+                new SimpleMeterRegistry());
         var lane =
             new EventLane(
                 publisher,
@@ -55,7 +59,12 @@ class EventLaneIT {
   void an_error_of_the_first_try_keeps_no_place() throws Exception {
     var failing = failingOnceAt("pushplanet.lane.items");
     try (var publisher =
-            new LanePublisher(broker(), "test", LanePublisher.Settings.DEFAULT, failing);
+            new LanePublisher(
+                broker(),
+                "test",
+                LanePublisher.Settings.DEFAULT,
+                RandomGenerator.getDefault(),
+                failing);
         var lane =
             new EventLane(publisher, 1, RandomGenerator.getDefault(), new SimpleMeterRegistry())) {
       assertThatThrownBy(() -> lane.tell(uplink(), () -> {}))

@@ -3,6 +3,7 @@ package io.pushplanet.dispatcher.lane;
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.lane.LanePublisher;
+import java.security.SecureRandom;
 import java.time.Duration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -13,11 +14,13 @@ class LaneConfiguration {
   private static final Duration BLOCKED_WITHIN = Duration.ofMillis(500);
 
   @Bean
-  LanePublisher lanePublisher(ConnectionFactory connections, MeterRegistry meters) {
+  LanePublisher lanePublisher(
+      ConnectionFactory connections, SecureRandom random, MeterRegistry meters) {
     return new LanePublisher(
         connections,
         "dispatcher",
         LanePublisher.Settings.DEFAULT.blockedWithin(BLOCKED_WITHIN),
+        random,
         meters);
   }
 }

@@ -11,6 +11,7 @@ import io.pushplanet.common.lane.LanePublisher;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.List;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 class LanesTest {
@@ -21,7 +22,8 @@ class LanesTest {
   void a_large_request_ends_with_its_first_failure() {
     List<Parcel> parcels = Collections.nCopies(10_000, new Parcel("push.events", new byte[] {'1'}));
     try (LanePublisher publisher =
-        new LanePublisher(away(), "test", LanePublisher.Settings.DEFAULT, meters)) {
+        new LanePublisher(
+            away(), "test", LanePublisher.Settings.DEFAULT, RandomGenerator.getDefault(), meters)) {
       Lanes lanes = new Lanes(publisher);
 
       assertThatThrownBy(() -> lanes.publish(parcels)).isInstanceOf(BrokerUnavailable.class);

@@ -7,6 +7,7 @@ import io.pushplanet.common.lane.LanePublisher;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import org.springframework.context.annotation.Bean;
@@ -35,9 +36,10 @@ class IntakeConfiguration {
   }
 
   @Bean(destroyMethod = "close")
-  LanePublisher lanePublisher(ConnectionFactory connections, MeterRegistry meters) {
+  LanePublisher lanePublisher(
+      ConnectionFactory connections, SecureRandom random, MeterRegistry meters) {
     return new LanePublisher(
-        connections, "worker", LanePublisher.Settings.DEFAULT.lingering(LINGER), meters);
+        connections, "worker", LanePublisher.Settings.DEFAULT.lingering(LINGER), random, meters);
   }
 
   @Bean

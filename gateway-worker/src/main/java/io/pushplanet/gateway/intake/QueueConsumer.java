@@ -5,6 +5,7 @@ import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.lane.Backoff;
 import io.pushplanet.common.lane.Topology;
 import java.io.IOException;
 import java.time.Duration;
@@ -158,11 +159,11 @@ public final class QueueConsumer implements SmartLifecycle {
   }
 
   private void run() {
-    Duration pause = FIRST_PAUSE;
+    Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, random);
     while (running) {
       try {
         Link link = connect();
-        pause = FIRST_PAUSE;
+        backoff.reset();
         stayConnected(link);
       } catch (InterruptedException e) {
         return;
@@ -171,17 +172,12 @@ public final class QueueConsumer implements SmartLifecycle {
         LOG.warn("event=intake_connect_failed consumer={} reason=\"{}\"", name, e.toString());
       }
       try {
-        long millis = pause.toMillis();
-        if (closed.await(millis / 2 + random.nextLong(millis), TimeUnit.MILLISECONDS)) {
+        if (closed.await(backoff.next().toMillis(), TimeUnit.MILLISECONDS)) {
           return;
         }
       } catch (InterruptedException e) {
         return;
       }
-      pause =
-          pause.multipliedBy(2).compareTo(LONGEST_PAUSE) > 0
-              ? LONGEST_PAUSE
-              : pause.multipliedBy(2);
     }
   }
 

@@ -20,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.AbstractDataSource;
@@ -41,7 +42,11 @@ class LaterConfigurationTest {
     CountDownLatch meanwhile = new CountDownLatch(20);
     try (LanePublisher lanes =
         new LanePublisher(
-            new Broker(brokerIsThere), "test", LanePublisher.Settings.DEFAULT, meters)) {
+            new Broker(brokerIsThere),
+            "test",
+            LanePublisher.Settings.DEFAULT,
+            RandomGenerator.getDefault(),
+            meters)) {
       List<PeriodicTask> all =
           List.of(
               wiring.dueLane(database, lanes, settings, clock, meters),

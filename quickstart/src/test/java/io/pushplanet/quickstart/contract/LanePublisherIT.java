@@ -32,6 +32,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,7 +60,11 @@ class LanePublisherIT {
   private final ConnectionFactory connections = connections();
   private LanePublisher lane =
       new LanePublisher(
-          connections, "test", LanePublisher.Settings.DEFAULT, new SimpleMeterRegistry());
+          connections,
+          "test",
+          LanePublisher.Settings.DEFAULT,
+          RandomGenerator.getDefault(),
+          new SimpleMeterRegistry());
 
   @BeforeEach
   void wait_for_the_broker() throws Exception {
@@ -81,7 +86,12 @@ class LanePublisherIT {
     AtomicInteger failed = new AtomicInteger();
     // One message without a confirm: the one with the Error must not count as unconfirmed for ever.
     try (LanePublisher other =
-        new LanePublisher(failingOnce(), "test", TIGHT, new SimpleMeterRegistry())) {
+        new LanePublisher(
+            failingOnce(),
+            "test",
+            TIGHT,
+            RandomGenerator.getDefault(),
+            new SimpleMeterRegistry())) {
       Eventually.within(PATIENCE, () -> assertThat(other.connected()).isTrue());
       other.publish(QUEUE, item(1), counting(confirmed, failed));
       Eventually.within(PATIENCE, () -> assertThat(failed).hasValue(1));
@@ -102,7 +112,12 @@ class LanePublisherIT {
     AtomicInteger failed = new AtomicInteger();
     LanePublisher.Settings broken = LanePublisher.Settings.DEFAULT.lingering(null);
     try (LanePublisher other =
-        new LanePublisher(connections, "broken", broken, new SimpleMeterRegistry())) {
+        new LanePublisher(
+            connections,
+            "broken",
+            broken,
+            RandomGenerator.getDefault(),
+            new SimpleMeterRegistry())) {
       for (int item = 1; item <= 2; item++) {
         Eventually.within(PATIENCE, () -> assertThat(other.connected()).isTrue());
         other.publish(QUEUE, item(item), counting(new AtomicInteger(), failed));
@@ -131,6 +146,7 @@ class LanePublisherIT {
             connections,
             "small",
             settings(Duration.ofMillis(1), Duration.ofMillis(1)),
+            RandomGenerator.getDefault(),
             new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
     AtomicInteger confirmed = new AtomicInteger();
@@ -166,6 +182,7 @@ class LanePublisherIT {
             connections,
             "lingering",
             settings(Duration.ofMillis(200), Duration.ofMillis(200)),
+            RandomGenerator.getDefault(),
             new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
 
@@ -210,6 +227,7 @@ class LanePublisherIT {
             connections,
             "slow",
             settings(Duration.ofMillis(1), Duration.ofHours(1)),
+            RandomGenerator.getDefault(),
             new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
 
@@ -230,6 +248,7 @@ class LanePublisherIT {
             connections,
             "woken",
             settings(linger, Duration.ofMillis(1)),
+            RandomGenerator.getDefault(),
             new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
     Thread sender =
@@ -340,7 +359,13 @@ class LanePublisherIT {
             most,
             Duration.ofSeconds(1),
             Duration.ofSeconds(1));
-    lane = new LanePublisher(connections, "impatient", impatient, new SimpleMeterRegistry());
+    lane =
+        new LanePublisher(
+            connections,
+            "impatient",
+            impatient,
+            RandomGenerator.getDefault(),
+            new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> lane.publishAndWait(QUEUE, List.of(item(1))));
   }
 
@@ -376,7 +401,12 @@ class LanePublisherIT {
     LanePublisher.Settings settings =
         LanePublisher.Settings.DEFAULT.blockedWithin(Duration.ofMillis(100));
     try (LanePublisher other =
-        new LanePublisher(counted(made), "blocked", settings, new SimpleMeterRegistry())) {
+        new LanePublisher(
+            counted(made),
+            "blocked",
+            settings,
+            RandomGenerator.getDefault(),
+            new SimpleMeterRegistry())) {
       Eventually.within(PATIENCE, () -> assertThat(other.connected()).isTrue());
       services.rabbitmqctl("set_vm_memory_high_watermark", "0");
       try {
@@ -401,7 +431,9 @@ class LanePublisherIT {
   @Test
   void a_full_lane_refuses_rather_than_grows() {
     lane.close();
-    lane = new LanePublisher(connections, "tight", TIGHT, new SimpleMeterRegistry());
+    lane =
+        new LanePublisher(
+            connections, "tight", TIGHT, RandomGenerator.getDefault(), new SimpleMeterRegistry());
     Eventually.within(PATIENCE, () -> assertThat(lane.connected()).isTrue());
     AtomicInteger confirmed = new AtomicInteger();
     AtomicInteger failed = new AtomicInteger();
