@@ -26,13 +26,15 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A queue on one connection: a consumer with the least prefetch, and one more each time that its window widens. A prefetch that
-/// changes holds only for those who consume from then on, and what is on its way to one who does no more is handed out again.
-/// All of them share one channel, which hands out in the queue's order, and each message gets a ticket as it comes. Thread-safe.
+/// A queue on one connection. It has a consumer with the smallest prefetch, and adds another one
+/// each time that its window grows: RabbitMQ applies a changed prefetch only to later consumers,
+/// and hands the messages that are on their way to a cancelled consumer out again. All consumers
+/// share one channel, which delivers in the queue's order, and each message gets a ticket when it
+/// arrives. Thread-safe.
 final class ConsumedQueue {
   private static final Logger LOG = LoggerFactory.getLogger(ConsumedQueue.class);
 
-  /// So often somebody looks how wide the window is to be, and whether what rests may begin.
+  /// How often the window's size is looked at, and whether resting messages may begin.
   static final Duration LOOK = Duration.ofMillis(100);
 
   private final Connection connection;
@@ -42,7 +44,7 @@ final class ConsumedQueue {
   private final Channel channel;
   private final Tickets order = new Tickets();
 
-  /// Of the channel, to which one thread at a time writes.
+  /// Guards the channel, to which only one thread at a time may write.
   private final Lock writing = new ReentrantLock();
 
   private final Lock changing = new ReentrantLock();
@@ -53,18 +55,18 @@ final class ConsumedQueue {
   @GuardedBy("changing")
   private int prefetch;
 
-  /// Consumers that are there, or about to be, because the window is wider than at the beginning.
+  /// How many consumers there are, or are about to be, besides the first one.
   private final AtomicInteger further = new AtomicInteger();
 
-  /// What is given back when nobody is there who could be handed it again: once all further consumers have left. Only the
-  /// channel's own thread has it.
+  /// Tags of messages to hand back. They wait until all further consumers have left: until then the
+  /// broker would hand them to one of those again. Confined to the channel's own thread.
   private final List<Long> refused = new ArrayList<>();
 
-  /// What all queues of a consumer have in common.
+  /// What all queues of one [QueueConsumer] share.
   ///
-  /// @param resting while true no message is begun
-  /// @param running false from the moment that the consumer stops: nothing more is taken
-  /// @param closed at zero from then on: what pauses wakes up
+  /// @param resting while it says true, no message is begun
+  /// @param running false from the moment that the consumer stops: no further message is taken
+  /// @param closed at zero from that moment on, which wakes up the threads that pause
   record Shared(
       Handling handling,
       InHand inHand,
@@ -74,7 +76,7 @@ final class ConsumedQueue {
       RandomGenerator random,
       MeterRegistry meters) {}
 
-  /// @param window of the queue, on whatever connection
+  /// @param window of the queue; it outlives the connection
   ConsumedQueue(
       Connection connection, Subscription subscription, PrefetchWindow window, Shared shared)
       throws IOException {
@@ -95,7 +97,7 @@ final class ConsumedQueue {
     }
   }
 
-  /// Follows the window; to be called every [#LOOK].
+  /// Follows the window. Called every [#LOOK].
   void look() {
     changing.lock();
     try {
@@ -110,7 +112,7 @@ final class ConsumedQueue {
     }
   }
 
-  /// Takes no more.
+  /// Takes no further messages.
   void leave() {
     changing.lock();
     try {
@@ -142,8 +144,8 @@ final class ConsumedQueue {
       last.leave();
     }
     if (prefetch != before && before > 0) {
-      // RabbitMQ lets consumers be who are there: to it a prefetch is for each that begins later.
-      // To Qpid, which goes by the letter of AMQP 0-9-1, it is the channel's.
+      // RabbitMQ applies a prefetch to each consumer that begins later, and leaves the present ones
+      // as they are. Qpid follows the letter of AMQP 0-9-1 and applies it to the channel.
       int all = prefetch;
       write(() -> channel.basicQos(all));
     }
@@ -162,7 +164,7 @@ final class ConsumedQueue {
     void write() throws IOException;
   }
 
-  /// What one consumer is handed of the queue. The connection's thread only starts virtual threads.
+  /// One consumer of the queue. The connection's thread only starts virtual threads.
   private final class Messages extends DefaultConsumer {
     private final int most;
 
@@ -179,12 +181,13 @@ final class ConsumedQueue {
       });
     }
 
-    /// Takes no more; what is in hand gets its answers all the same.
+    /// Takes no further messages. Those in hand are still answered.
     void leave() throws IOException {
       write(() -> channel.basicCancel(getConsumerTag()));
     }
 
-    /// After its last message, also at the end, where the first consumer leaves as well.
+    /// Follows the consumer's last message. When the process stops, the first consumer is cancelled
+    /// as well.
     @Override
     public void handleCancelOk(String consumerTag) {
       boolean alone = further.updateAndGet(others -> Math.max(0, others - 1)) == 0;
@@ -207,14 +210,14 @@ final class ConsumedQueue {
           .start(() -> handle(envelope, body, ticket));
     }
 
-    /// The queue is gone or moved to another broker: connect anew.
+    /// The queue was deleted or moved to another broker: connect anew.
     @Override
     public void handleCancel(String consumerTag) {
       connection.abort(1_000);
     }
 
-    /// The broker closed this channel alone, as it does when a message stays unanswered for half an hour: connect anew, else
-    /// nobody consumes its queue any more.
+    /// The broker closed only this channel, as it does when a message stays unanswered for half an
+    /// hour. Connect anew, because otherwise no consumer is left on the queue.
     @Override
     public void handleShutdownSignal(String consumerTag, ShutdownSignalException cause) {
       if (shared.running().getAsBoolean() && !cause.isHardError()) {
@@ -269,12 +272,13 @@ final class ConsumedQueue {
         }
       }
       if (!channel.isOpen()) {
-        // It has been handed out again meanwhile, to whoever handles it.
+        // The broker has handed the message out again meanwhile.
         throw new IllegalStateException("its channel was closed while it waited");
       }
     }
 
-    /// After an Error too: a message without an answer holds its place of the prefetch as long as the connection lives.
+    /// Called after an Error too: an unanswered message occupies its place of the prefetch as long
+    /// as the connection lives.
     private void giveBack(Envelope envelope, Throwable why) {
       window.gaveBack();
       try {
@@ -287,7 +291,7 @@ final class ConsumedQueue {
       }
     }
 
-    /// So that a message nobody can handle just now does not go round in a hot loop.
+    /// Keeps a message that cannot be handled now from going round in a hot loop.
     private void pause() {
       try {
         var _ = shared.closed().await(500 + shared.random().nextLong(1_000), TimeUnit.MILLISECONDS);
@@ -296,7 +300,7 @@ final class ConsumedQueue {
       }
     }
 
-    /// A lost connection needs no answer: the broker hands the message out again.
+    /// After a lost connection no answer is needed: the broker hands the message out again.
     private void answer(Writing answer) {
       try {
         write(answer);

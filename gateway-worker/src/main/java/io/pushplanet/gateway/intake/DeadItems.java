@@ -22,7 +22,7 @@ public final class DeadItems extends RuntimeException {
     }
   }
 
-  /// Each is buried for itself, so that each can be replayed or dropped for itself.
+  /// Each becomes a letter of its own, so that an operator can replay or drop it alone.
   public List<DeadItem> items() {
     return items;
   }

@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 
-/// Keeps what nobody can read or handle in `push.dead`, with the queue they came from and the reason in their headers, and the
-/// time as their timestamp.
-/// Rare, so each opens a connection of its own. Thread-safe.
+/// Keeps unreadable messages, and items that cannot be handled, in `push.dead`. Their headers name
+/// the queue they came from and the reason, their timestamp the time. They are rare, so each call
+/// opens a connection of its own. Thread-safe.
 public final class DeadLetters {
   private static final int LONGEST_REASON = 500;
   private static final long CONFIRM_MILLIS = 10_000;
@@ -33,14 +33,14 @@ public final class DeadLetters {
     this.clock = clock;
   }
 
-  /// Returns when the broker has confirmed them.
+  /// Returns when the broker has confirmed all letters.
   ///
-  /// @param letters each is a letter of its own
-  /// @throws BrokerUnavailable when it did not
+  /// @param letters each becomes one AMQP message
+  /// @throws BrokerUnavailable when the broker did not confirm them
   public void bury(String queue, List<DeadItem> letters) {
     try (BriefConnection connection = BriefConnection.open(connections, "dead-letters", LONGEST)) {
       Channel channel = connection.createChannel();
-      // A queue that was deleted meanwhile would swallow the letter, and the broker confirm it.
+      // If the queue was deleted meanwhile, the broker would confirm a letter and lose it.
       Topology.declare(channel);
       channel.confirmSelect();
       for (DeadItem letter : letters) {
@@ -70,8 +70,9 @@ public final class DeadLetters {
     }
   }
 
-  /// In one line and within a header: of Jackson's messages only the first line matters. It quotes what could not be read, so it
-  /// is for those who may see a letter's body.
+  /// Reduces a reason to one line that fits into a header: of Jackson's messages only the first
+  /// line matters. It quotes what could not be read, so only people who may see a letter's body may
+  /// see it.
   private static String shortened(String reason) {
     String line = reason.lines().findFirst().orElse("");
     byte[] bytes = line.getBytes(StandardCharsets.UTF_8);

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 
-/// Hands a queue's messages to its handler. What nobody can read, and what trips the handler again and again, becomes a dead
-/// letter, item by item. Thread-safe.
+/// Hands a queue's messages to its handler. An unreadable message, or one at which the handler
+/// fails again and again, becomes dead letters, item by item. Thread-safe.
 final class Handling {
   private static final Logger LOG = LoggerFactory.getLogger(Handling.class);
 
@@ -26,8 +26,8 @@ final class Handling {
 
   /// Returns when the message may be acknowledged.
   ///
-  /// @return `done`, or `dead` where some of it was buried
-  /// @throws RuntimeException (or an Error) when it is to be handed out again
+  /// @return `done`, or `dead` when some of its items became dead letters
+  /// @throws RuntimeException (or an Error) when the broker is to hand the message out again
   String handle(Subscription subscription, byte[] body, boolean redelivered, Ticket ticket) {
     try {
       subscription.handler().handle(body, redelivered, ticket);
@@ -47,9 +47,10 @@ final class Handling {
     }
   }
 
-  /// What trips its handler again and again must not take along those that share its AMQP message.
+  /// Handles each item alone, so that one poisonous item does not take along the others of its AMQP
+  /// message.
   ///
-  /// @return what did it again
+  /// @return the items that failed again
   private static List<DeadItem> handledSingly(
       Subscription subscription, byte[] body, Ticket ticket) {
     List<DeadItem> dead = new ArrayList<>();

@@ -6,14 +6,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// What a consumer has in hand of all its queues, and when it sent its last answer to the broker: it says when a connection may
-/// be left. Thread-safe.
+/// How many messages a consumer has in hand over all its queues, and when it sent its last answer
+/// to the broker. It tells when the connection may be closed. Thread-safe.
 final class InHand {
-  /// So long what is in hand is waited for, longer than a device (`Nodes`).
+  /// How long a stop waits for the messages in hand: longer than `Nodes` waits for a device.
   private static final Duration DRAIN = Duration.ofSeconds(12);
 
-  /// A channel of RabbitMQ has 32 answers of a quorum queue under way to its log, and keeps further ones until these are
-  /// there: some ms, and as many as a slow disk takes for two commits.
+  /// How long RabbitMQ takes to apply an answer. A channel has 32 answers of a quorum queue on
+  /// their way to its log, and holds back further ones until these are written: some milliseconds,
+  /// or as long as a slow disk takes for two commits.
   static final Duration APPLIED = Duration.ofSeconds(1);
 
   private final AtomicInteger messages = new AtomicInteger();
@@ -23,23 +24,21 @@ final class InHand {
     return messages.get();
   }
 
-  /// One more.
   void take() {
     messages.incrementAndGet();
   }
 
-  /// One fewer.
   void done() {
     messages.decrementAndGet();
   }
 
-  /// An answer was sent just now.
   void answered() {
     answeredNanos.set(System.nanoTime());
   }
 
-  /// Returns when nothing is in hand and the last answer is [#APPLIED] ago; after [#DRAIN] it waits for no more than that answer.
-  /// Sooner where the connection is lost or this thread interrupted, which it stays.
+  /// Returns when no message is in hand and the last answer is [#APPLIED] ago. After [#DRAIN] it
+  /// waits only for that last answer. It returns sooner when the connection is lost or this thread
+  /// is interrupted, and leaves the interrupt flag set.
   void awaitAnswers(Connection connection) {
     long end = System.nanoTime() + DRAIN.toNanos();
     try {

@@ -13,11 +13,12 @@ import java.time.Duration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/// What every role has.
+/// The beans that every role needs.
 @Configuration(proxyBeanMethods = false)
 class IntakeConfiguration {
-  /// Nobody waits for what a worker publishes but the broker's message that it came of. What ends a delivery should also not be
-  /// faster than the news that its message was accepted, or it waits for that at its writer.
+  /// A caller is not waiting for a worker's messages, only the AMQP message that they came from is.
+  /// Besides, if the end of a delivery overtook the event of its acceptance, it would wait for that
+  /// event in the statistics role.
   private static final Duration LINGER = Duration.ofMillis(4);
 
   @Bean

@@ -7,23 +7,25 @@ import java.util.SequencedMap;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataIntegrityViolationException;
 
-/// How often AMQP messages have tripped their handler in this process. The broker does not say: only quorum queues count, each
-/// version of RabbitMQ in its own way, and the embedded broker has none. Whoever gets a message next counts anew, and a restart
-/// forgets; so it goes round a few times more, and nothing is lost.
+/// Counts how often the handler has failed at an AMQP message in this process. The broker does not
+/// tell: only quorum queues count deliveries, each version of RabbitMQ in its own way, and the
+/// embedded broker does not count. Each process counts for itself, and a restart begins anew; then
+/// the message goes round a few times more, and nothing is lost.
 ///
-/// Only what shows a bug of ours, or a row that the database will never take, counts. A server that is away is waited for,
-/// however long, and exceptions that may mean that too, such as IllegalStateException, are taken for it. Thread-safe.
+/// Counted are only failures that show a bug of ours, or a row that the database will never take. A
+/// server that is away is waited for, however long. Exceptions that may also mean that, such as
+/// IllegalStateException, do not count. Thread-safe.
 final class PoisonCounter {
-  /// After so many a message's items are handled one by one.
+  /// After so many failures a message's items are handled one by one.
   static final int MOST = 5;
 
   private static final int MOST_REMEMBERED = 10_000;
 
-  /// By the message's digest; that which has not tripped for the longest time is first.
+  /// Failures by the message's digest, that of the oldest failure first.
   @GuardedBy("this")
   private final SequencedMap<String, Integer> tripped = new LinkedHashMap<>();
 
-  /// Counts one more; after too many the count begins anew.
+  /// Counts one more failure. When it says true, the message's count begins anew.
   synchronized boolean tooMany(byte[] body, Throwable why) {
     if (!isBug(why)) {
       return false;

@@ -2,24 +2,30 @@ package io.pushplanet.gateway.intake;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 
-/// How many messages of one queue the broker may have handed out without an answer. It counts messages, of which one carries a
-/// single push and another thousands of recipients: so the window follows what the handler has room for.
+/// How many messages of one queue the broker may have handed out without an answer. One message
+/// carries a single push, another one thousands of recipients, so the window follows the room that
+/// the handler has.
 ///
-/// - It doubles while three quarters of it are in hand, the handler has room for more recipients, twice as many messages of the
-///   size of those in hand would be no more than [#MOST_BYTES], and none was given back since the last look.
-/// - It is as small as at the beginning again once there are more bytes than that in hand, or the handler has twice as many
-///   recipients as it has room for: others may follow that are as large. What the broker has sent of them until it knows may be
-///   hundreds of MB: past [#LAST_BYTES] nobody takes it ([#take]). That is for emergencies, because RabbitMQ puts what it is given
-///   back behind everything else in the queue, and an old message waits until a new one is done
+/// - It doubles while three quarters of it are in hand, the handler has room for more recipients,
+///   twice as many messages of the present size would be at most [#MOST_BYTES], and no message was
+///   given back since the last look.
+/// - It returns to its smallest size when more bytes than that are in hand, or when the handler has
+///   twice as many recipients as it has room for: the next messages may be as large. The broker may
+///   have sent hundreds of MB before it learns of the change, so messages beyond [#LAST_BYTES] are
+///   not taken ([#take]). That is for emergencies: RabbitMQ puts a message that is given back
+///   behind all others in the queue, where an old one waits until new ones are done
 ///   (https://www.rabbitmq.com/docs/quorum-queues#repeated-requeues).
-/// - It halves when less than a quarter of it has been in hand for [#CALM] looks: what comes next may be large.
+/// - It halves when less than a quarter of it has been in hand for [#CALM] looks: the next messages
+///   may be large.
 ///
 /// Thread-safe.
 final class PrefetchWindow {
-  /// 4,096 pushes with the 4 KB that vendors take at most. As many messages as at the beginning come on top.
+  /// 4,096 pushes of 4 KB, the most that vendors take. The messages of the smallest window may come
+  /// on top.
   static final long MOST_BYTES = 16L * 1_024 * 1_024;
 
-  /// Room for what comes before a window that grew with small messages is small again.
+  /// Leaves room for the messages that arrive before a window that grew with small messages has
+  /// shrunk.
   static final long LAST_BYTES = 2 * MOST_BYTES;
 
   static final int CALM = 10;
@@ -53,20 +59,22 @@ final class PrefetchWindow {
     return size;
   }
 
-  /// What the messages in hand weigh.
+  /// The size of the messages in hand.
   synchronized long bytes() {
     return bytes;
   }
 
-  /// The broker hands out anew, before anybody knows how much.
+  /// Begins with the smallest size again: the broker hands all messages out anew, and their size is
+  /// not known yet.
   synchronized void startOver() {
     size = subscription.prefetch();
     calm = 0;
     full = false;
   }
 
-  /// @param bounded whether a message that is too much stays out; then there may be few of them from the next look on
-  /// @return whether it is in hand now
+  /// @param bounded whether a message beyond [#LAST_BYTES] is refused; the window then shrinks at
+  ///     the next look
+  /// @return whether the message is in hand now
   synchronized boolean take(int length, boolean bounded) {
     if (bounded && bytes + length > LAST_BYTES) {
       full = true;
@@ -82,15 +90,15 @@ final class PrefetchWindow {
     bytes -= length;
   }
 
-  /// What one could not be handled for may be so for the next.
+  /// The window does not grow right after a failure.
   synchronized void gaveBack() {
     gaveBack = true;
   }
 
-  /// To be called several times a second.
+  /// Adjusts the window; called several times a second.
   ///
-  /// @param resting whether no message is begun: what the handler has room for says nothing
-  /// @return how large it is from now on
+  /// @param resting while true no message is begun, so that the handler's room says nothing
+  /// @return the new size
   synchronized int look(boolean resting) {
     int room = subscription.room().getAsInt();
     boolean inNeed = messages >= size - size / 4;

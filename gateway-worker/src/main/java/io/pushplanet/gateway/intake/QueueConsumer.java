@@ -26,19 +26,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-/// Consumes queues with manual acknowledgement: one connection, a channel per queue, further consumers on it as its [PrefetchWindow]
-/// widens, one virtual thread per message in hand. The window bounds a queue's threads, so queues never wait for each other. Reconnects by
+/// Consumes queues with manual acknowledgement: one connection, a channel per queue, one virtual
+/// thread per message in hand. The [PrefetchWindow] of a queue bounds its threads, so queues never
+/// wait for each other; as it grows, the queue gets further consumers on its channel. Reconnects by
 /// itself with growing, jittered pauses. Thread-safe.
 ///
-/// A quorum queue may ignore acknowledgements that come right before their channel's end, and hand out again what was done
-/// (https://github.com/rabbitmq/rabbitmq-server/issues/10327). So a channel is never closed before its connection, which is left
+/// A quorum queue may ignore acknowledgements that arrive right before their channel's end, and
+/// hand out finished messages again (https://github.com/rabbitmq/rabbitmq-server/issues/10327). So
+/// a channel is never closed before its connection, and the connection stays open until
 /// [InHand#APPLIED] after the last answer.
 public final class QueueConsumer implements SmartLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(QueueConsumer.class);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(3);
 
-  /// So many looks.
+  /// How many looks pass between two readings of the queues' depths.
   private static final int DEPTHS_EVERY = 50;
 
   private final ConnectionFactory connections;
@@ -53,11 +55,10 @@ public final class QueueConsumer implements SmartLifecycle {
   private final ConsumedQueue.Shared shared;
   private volatile boolean running;
 
-  /// One live connection, and the queues on it.
   private record Link(Connection connection, List<ConsumedQueue> queues) {}
 
-  /// @param name of the connection as RabbitMQ's management shows it
-  /// @param resting while true no message is begun; those that are here wait, unacknowledged
+  /// @param name of the connection, as RabbitMQ's management shows it
+  /// @param resting while it says true, no message is begun; those in hand wait unacknowledged
   public QueueConsumer(
       ConnectionFactory connections,
       String name,
@@ -98,7 +99,7 @@ public final class QueueConsumer implements SmartLifecycle {
     }
   }
 
-  /// Whether the broker hands out messages just now.
+  /// Whether the broker can hand out messages now.
   public boolean connected() {
     return live.get() != null;
   }
@@ -113,15 +114,16 @@ public final class QueueConsumer implements SmartLifecycle {
     Thread.ofPlatform().name("intake-" + name).daemon(true).start(this::run);
   }
 
-  /// Takes no more messages, waits for those in hand, and leaves. What is not done by then is handed out again; what is not
-  /// begun, at once.
+  /// Takes no further messages, waits for those in hand, and closes the connection. The broker
+  /// hands unfinished messages out again.
   @Override
   public void stop() {
     takeNoMore();
     leave();
   }
 
-  /// Returns when it takes no more, so that all consumers do before one of them is waited for: they stop one after the other.
+  /// Returns as soon as the consumer takes no further messages, so that all consumers stop before
+  /// any is waited for: Spring stops them one after the other.
   @Override
   public void stop(Runnable stopped) {
     takeNoMore();
@@ -141,7 +143,8 @@ public final class QueueConsumer implements SmartLifecycle {
     closed.countDown();
   }
 
-  /// Done by whoever comes first: who stops it, or the thread that connected meanwhile. The other one waits until it is done.
+  /// Called by the thread that stops the consumer, and by the one that connected meanwhile. The
+  /// later call waits until the first has finished.
   private synchronized void leave() {
     Link link = live.getAndSet(null);
     if (link == null) {
@@ -168,7 +171,7 @@ public final class QueueConsumer implements SmartLifecycle {
       } catch (InterruptedException e) {
         return;
       } catch (Throwable e) {
-        // An Error too: if this thread ended, nobody would connect again.
+        // An Error too: if this thread ended, the consumer would never connect again.
         LOG.warn("event=intake_connect_failed consumer={} reason=\"{}\"", name, e.toString());
       }
       try {
@@ -206,7 +209,8 @@ public final class QueueConsumer implements SmartLifecycle {
     return Objects.requireNonNull(windows.get(subscription.queue()));
   }
 
-  /// Returns when the connection is lost; meanwhile looks how deep the queues are, and how much of them is to be in hand.
+  /// Returns when the connection is lost. Until then it reads how deep the queues are and adjusts
+  /// their windows.
   private void stayConnected(Link link) throws InterruptedException {
     Connection connection = link.connection();
     CountDownLatch lost = new CountDownLatch(1);

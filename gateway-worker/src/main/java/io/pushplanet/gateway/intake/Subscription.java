@@ -2,14 +2,16 @@ package io.pushplanet.gateway.intake;
 
 import java.util.function.IntSupplier;
 
-/// A queue, what is done with its messages, and how many of them may be in hand at once.
+/// A queue, its handler, and how many of its messages may be in hand at once.
 ///
-/// @param prefetch messages in hand at least, whatever they carry
-/// @param mostPrefetch as many may come to be in hand where they are small and the handler has room
-/// @param room how many more recipients the handler has room for; negative when it has taken more
+/// @param prefetch the smallest number of messages in hand, whatever they carry
+/// @param mostPrefetch the largest number, reached while messages are small and the handler has
+///     room
+/// @param room for how many more recipients the handler has room; negative when it has taken too
+///     many
 public record Subscription(
     String queue, int prefetch, int mostPrefetch, IntSupplier room, BatchHandler handler) {
-  /// AMQP's count is a short.
+  /// AMQP's prefetch count is an unsigned short.
   private static final int LARGEST = 65_535;
 
   public Subscription {
@@ -18,7 +20,7 @@ public record Subscription(
     }
   }
 
-  /// With the same number in hand, whatever they carry.
+  /// A subscription with a fixed number of messages in hand.
   public Subscription(String queue, int prefetch, BatchHandler handler) {
     this(queue, prefetch, prefetch, () -> 0, handler);
   }
