@@ -22,7 +22,7 @@ public class AlertConfiguration {
 
   @Bean
   Alerts alerts(DataSource database, AlertSettings settings, Clock clock, MeterRegistry meters) {
-    return new Alerts(database, settings.ways(), clock, meters);
+    return new Alerts(database, settings.channels(), clock, meters);
   }
 
   @Bean
@@ -33,12 +33,12 @@ public class AlertConfiguration {
     if (url == null) {
       return new PeriodicTask("alert-webhook", settings.giveUpAfter(), () -> false, meters);
     }
-    AlertWay way =
+    AlertChannel channel =
         new AlertWebhook(url, settings, new LiveRequest(Trust.with(null).context()), clock);
     return new PeriodicTask(
         "alert-webhook",
         settings.period(),
-        new AlertPost(database, way, settings, clock, meters)::round,
+        new AlertPost(database, channel, settings, clock, meters)::round,
         meters);
   }
 
@@ -49,11 +49,11 @@ public class AlertConfiguration {
     if (!settings.mail().isOn()) {
       return new PeriodicTask("alert-mail", settings.giveUpAfter(), () -> false, meters);
     }
-    AlertWay way = new AlertMail(settings.mail(), settings.requestTimeout());
+    AlertChannel channel = new AlertMail(settings.mail(), settings.requestTimeout());
     return new PeriodicTask(
         "alert-mail",
         settings.period(),
-        new AlertPost(database, way, settings, clock, meters)::round,
+        new AlertPost(database, channel, settings, clock, meters)::round,
         meters);
   }
 

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /// Hands alerts to a mail server, each on a connection of its own: they are few. The `Message-ID` is the same at each try.
 /// Thread-safe.
-final class AlertMail implements AlertWay {
+final class AlertMail implements AlertChannel {
   private static final Logger LOG = LoggerFactory.getLogger(AlertMail.class);
 
   private final MailSettings settings;

@@ -23,8 +23,8 @@ final class AlertPost {
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(30);
 
   private final JdbcTemplate database;
-  private final AlertWay way;
-  private final AlertWay.Name name;
+  private final AlertChannel channel;
+  private final AlertChannel.Name name;
   private final AlertSettings settings;
   private final Clock clock;
   private final MeterRegistry meters;
@@ -33,13 +33,13 @@ final class AlertPost {
 
   AlertPost(
       DataSource database,
-      AlertWay way,
+      AlertChannel channel,
       AlertSettings settings,
       Clock clock,
       MeterRegistry meters) {
     this.database = new JdbcTemplate(database);
-    this.way = way;
-    this.name = way.name();
+    this.channel = channel;
+    this.name = channel.name();
     this.settings = settings;
     this.clock = clock;
     this.meters = meters;
@@ -90,7 +90,7 @@ final class AlertPost {
 
   private void send(Due due) {
     try {
-      way.send(due.alert());
+      channel.send(due.alert());
       database.update(
           "UPDATE alerts SET %s = NULL, %s = ?, %s = NULL WHERE id = ?"
               .formatted(name.due, name.done, name.problem),

@@ -45,14 +45,14 @@ record AlertSettings(
     return retention.isPositive() && retention.compareTo(giveUpAfter) >= 0;
   }
 
-  Set<AlertWay.Name> ways() {
-    Set<AlertWay.Name> ways = EnumSet.noneOf(AlertWay.Name.class);
+  Set<AlertChannel.Name> channels() {
+    Set<AlertChannel.Name> channels = EnumSet.noneOf(AlertChannel.Name.class);
     if (webhookUrl != null) {
-      ways.add(AlertWay.Name.WEBHOOK);
+      channels.add(AlertChannel.Name.WEBHOOK);
     }
     if (mail.isOn()) {
-      ways.add(AlertWay.Name.MAIL);
+      channels.add(AlertChannel.Name.MAIL);
     }
-    return ways;
+    return channels;
   }
 }

@@ -15,7 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// Posts alerts, signed as Standard Webhooks has it
 /// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md); any answer of 200 to 299 takes
 /// them. Thread-safe.
-final class AlertWebhook implements AlertWay {
+final class AlertWebhook implements AlertChannel {
   private static final JsonMapper JSON = JsonMapper.shared();
 
   private final URI url;

@@ -18,7 +18,7 @@ public final class Alerts {
   private static final int MOST_TRIMMED_AT_ONCE = 1_000;
 
   private final JdbcTemplate database;
-  private final Set<AlertWay.Name> ways;
+  private final Set<AlertChannel.Name> channels;
   private final Clock clock;
   private final MeterRegistry meters;
 
@@ -44,9 +44,9 @@ public final class Alerts {
   }
 
   /// @param ways on which they leave the platform
-  Alerts(DataSource database, Set<AlertWay.Name> ways, Clock clock, MeterRegistry meters) {
+  Alerts(DataSource database, Set<AlertChannel.Name> channels, Clock clock, MeterRegistry meters) {
     this.database = new JdbcTemplate(database);
-    this.ways = Set.copyOf(ways);
+    this.channels = Set.copyOf(channels);
     this.clock = clock;
     this.meters = meters;
   }
@@ -70,8 +70,8 @@ public final class Alerts {
             cut(subject, LONGEST_KEY),
             cut(text, LONGEST_TEXT),
             now,
-            ways.contains(AlertWay.Name.WEBHOOK) ? now : null,
-            ways.contains(AlertWay.Name.MAIL) ? now : null);
+            channels.contains(AlertChannel.Name.WEBHOOK) ? now : null,
+            channels.contains(AlertChannel.Name.MAIL) ? now : null);
     if (told > 0) {
       meters.counter("pushplanet.alerts", "kind", kind.word()).increment();
     }

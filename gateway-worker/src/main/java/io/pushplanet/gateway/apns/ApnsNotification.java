@@ -12,7 +12,7 @@ import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.provider.CollapseId;
-import io.pushplanet.gateway.provider.RecentForms;
+import io.pushplanet.gateway.provider.RecentPayloads;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +37,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
       DeviceId device,
       ApnsPushType type,
       String bundleId,
-      RecentForms<ApnsPayload.MadeOf, ApnsPayload> payloads) {
+      RecentPayloads<ApnsPayload.MadeOf, ApnsPayload> payloads) {
     LiveActivity activity = push.overrides().liveActivity();
     return activity == null
         ? notification(push, device, type, bundleId, ApnsPayload.of(push, type, payloads))

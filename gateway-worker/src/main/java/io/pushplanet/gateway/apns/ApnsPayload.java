@@ -7,7 +7,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.JsonMerge;
-import io.pushplanet.gateway.provider.RecentForms;
+import io.pushplanet.gateway.provider.RecentPayloads;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
@@ -30,7 +30,7 @@ record ApnsPayload(byte[] json, boolean background) {
   record MadeOf(MessageId message, Content content, Overrides overrides, ApnsPushType type) {}
 
   /// Kept for the next device of the message.
-  static ApnsPayload of(Push push, ApnsPushType type, RecentForms<MadeOf, ApnsPayload> recent) {
+  static ApnsPayload of(Push push, ApnsPushType type, RecentPayloads<MadeOf, ApnsPayload> recent) {
     return recent.of(
         push.id(),
         new MadeOf(push.id(), push.content(), push.overrides(), type),

@@ -30,7 +30,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.RecentForms;
+import io.pushplanet.gateway.provider.RecentPayloads;
 import io.pushplanet.gateway.provider.RestingDevices;
 import io.pushplanet.gateway.provider.Sends;
 import io.pushplanet.gateway.provider.Sends.Addressee;
@@ -70,10 +70,10 @@ final class ApnsProvider implements Provider {
   private final Sends sends;
   private final ProviderMetrics metrics;
   private final RestingDevices resting;
-  private final AnotherServer anotherServer;
+  private final ConnectionReplacement replacement;
   private final RefusalNews news;
   private final LostChannels lostChannels;
-  private final RecentForms<ApnsPayload.MadeOf, ApnsPayload> payloads = new RecentForms<>();
+  private final RecentPayloads<ApnsPayload.MadeOf, ApnsPayload> payloads = new RecentPayloads<>();
 
   ApnsProvider(
       ApnsSettings settings,
@@ -94,7 +94,7 @@ final class ApnsProvider implements Provider {
     this.metrics = metrics;
     Clock steady = new SteadyClock(sends.clock());
     this.resting = new RestingDevices(steady, DEVICE_REST);
-    this.anotherServer = new AnotherServer(steady);
+    this.replacement = new ConnectionReplacement(steady);
     this.news = new RefusalNews(sends.clock());
     this.lostChannels = lostChannels;
   }
@@ -271,7 +271,7 @@ final class ApnsProvider implements Provider {
             answered -> {
               closed.set(
                   ApnsAnswers.spoilsConnection(answered.status(), ApnsAnswers.reason(answered))
-                      || anotherServer.isWanted(target.credential(), answered.status()));
+                      || replacement.isWanted(target.credential(), answered.status()));
               return closed.get();
             });
     return new Exchanged(reply, closed.get());

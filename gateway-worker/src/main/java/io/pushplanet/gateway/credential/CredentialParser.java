@@ -25,7 +25,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Turns an opened row into a credential. The forms stand in docs/credential-rows.md.
+/// RequestLimits an opened row into a credential. The forms stand in docs/credential-rows.md.
 final class CredentialParser {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final int P256_BITS = 256;

@@ -101,6 +101,6 @@ class FcmConfiguration {
         fcmPaces,
         new QuarterHours(settings, clock, random),
         fcmPaceMetrics,
-        new OtherServices(alerts, new SteadyClock(clock)));
+        new RestingPlatforms(alerts, new SteadyClock(clock)));
   }
 }

@@ -10,7 +10,7 @@ import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.CollapseId;
 import io.pushplanet.gateway.provider.JsonMerge;
-import io.pushplanet.gateway.provider.RecentForms;
+import io.pushplanet.gateway.provider.RecentPayloads;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -53,7 +53,7 @@ record FcmMessage(byte[] untargeted) {
       long secondsLeft) {}
 
   /// Kept for the next device of the message, until it has a second less to live.
-  static FcmMessage of(Push push, Instant now, RecentForms<MadeOf, FcmMessage> recent) {
+  static FcmMessage of(Push push, Instant now, RecentPayloads<MadeOf, FcmMessage> recent) {
     return recent.of(
         push.id(),
         new MadeOf(

@@ -30,7 +30,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Explanation;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.RecentForms;
+import io.pushplanet.gateway.provider.RecentPayloads;
 import io.pushplanet.gateway.provider.RestingDevices;
 import io.pushplanet.gateway.provider.Sends;
 import io.pushplanet.gateway.provider.Sends.Addressee;
@@ -67,9 +67,9 @@ final class FcmProvider implements Provider {
   private final QuarterHours quarterHours;
   private final PaceMetrics paceMetrics;
   private final RestingDevices resting;
-  private final OtherServices others;
+  private final RestingPlatforms restingPlatforms;
   private final RefusalNews news;
-  private final RecentForms<FcmMessage.MadeOf, FcmMessage> messages = new RecentForms<>();
+  private final RecentPayloads<FcmMessage.MadeOf, FcmMessage> messages = new RecentPayloads<>();
 
   FcmProvider(
       FcmSettings settings,
@@ -82,7 +82,7 @@ final class FcmProvider implements Provider {
       ProjectPaces paces,
       QuarterHours quarterHours,
       PaceMetrics paceMetrics,
-      OtherServices others) {
+      RestingPlatforms restingPlatforms) {
     this.settings = settings;
     this.credentials = credentials;
     this.tokens = tokens;
@@ -94,7 +94,7 @@ final class FcmProvider implements Provider {
     this.quarterHours = quarterHours;
     this.paceMetrics = paceMetrics;
     this.resting = new RestingDevices(new SteadyClock(sends.clock()), QUOTA_REST);
-    this.others = others;
+    this.restingPlatforms = restingPlatforms;
     this.news = new RefusalNews(sends.clock());
   }
 
@@ -145,7 +145,8 @@ final class FcmProvider implements Provider {
   }
 
   private DeliveryOutcome unlessItRests(Sending sending) {
-    if (sending.behind() != null && others.rests(sending.push().app(), sending.behind())) {
+    if (sending.behind() != null
+        && restingPlatforms.rests(sending.push().app(), sending.behind())) {
       return new CredentialFault(0, Sends.THIRD_PARTY_REST);
     }
     String reason = sending.token().namesDevice() ? "device_quota_rest" : "topic_quota_rest";
@@ -282,7 +283,7 @@ final class FcmProvider implements Provider {
         }
         resting.taken(sending.addressee());
         if (sending.behind() != null) {
-          others.taken(sending.push().app(), sending.behind());
+          restingPlatforms.taken(sending.push().app(), sending.behind());
         }
         yield new Accepted(status, "", error.name());
       }
@@ -298,7 +299,7 @@ final class FcmProvider implements Provider {
       case OTHER_CREDENTIAL_FAULT -> {
         boolean rests =
             sending.behind() != null
-                && others.refused(sending.push().app(), sending.behind(), reason);
+                && restingPlatforms.refused(sending.push().app(), sending.behind(), reason);
         yield fault(
             sending, status, reason, rests ? "platform rests" : null, explanation(sending, error));
       }

@@ -1,7 +1,7 @@
 package io.pushplanet.gateway.statistics;
 
 import io.pushplanet.common.delivery.DeliveryEvent;
-import io.pushplanet.gateway.statistics.Refusals.Refusal;
+import io.pushplanet.gateway.statistics.RefusedEvents.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

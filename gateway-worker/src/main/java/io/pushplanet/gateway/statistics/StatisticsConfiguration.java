@@ -81,7 +81,7 @@ class StatisticsConfiguration {
       MeterRegistry meters) {
     return new StatisticsIntake(
         writer,
-        new Refusals(deadLetters, clock, settings.refusedTimes(), settings.refusedFor()),
+        new RefusedEvents(deadLetters, clock, settings.refusedTimes(), settings.refusedFor()),
         new EarlyEvents(
             events -> lanes.publishAndWait(Topology.EARLY, events),
             clock,

@@ -7,8 +7,8 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadItems;
-import io.pushplanet.gateway.statistics.Refusals.Refusal;
-import io.pushplanet.gateway.statistics.Stories.Told;
+import io.pushplanet.gateway.statistics.HeldEvents.Told;
+import io.pushplanet.gateway.statistics.RefusedEvents.Refusal;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ import org.springframework.transaction.TransactionException;
 
 /// Gathers the events of many AMQP messages into one transaction. [#take] is called once per AMQP message, each on a thread of
 /// its own, and returns when its events are written. Several threads write, each always the same messages, so that they do
-/// not meet in a row of `messages` or `deliveries`; what they hold back, [Stories] says. What cannot be written yet goes to
+/// not meet in a row of `messages` or `deliveries`; what they hold back, [HeldEvents] says. What cannot be written yet goes to
 /// `push.early` ([EarlyEvents]). Bounded by the prefetch of the three queues. Thread-safe.
 public final class StatisticsIntake implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(StatisticsIntake.class);
@@ -45,7 +45,7 @@ public final class StatisticsIntake implements AutoCloseable {
   private static final int INCORRECT_VALUE = 1366;
 
   private final StatisticsWriter writer;
-  private final Refusals refusals;
+  private final RefusedEvents refusals;
   private final EarlyEvents early;
   private final Duration gather;
   private final int mostEvents;
@@ -66,7 +66,7 @@ public final class StatisticsIntake implements AutoCloseable {
   /// @param prefetch of `push.accepted` and of `push.events`, each
   StatisticsIntake(
       StatisticsWriter writer,
-      Refusals refusals,
+      RefusedEvents refusals,
       EarlyEvents early,
       int writers,
       Duration gather,
@@ -213,10 +213,10 @@ public final class StatisticsIntake implements AutoCloseable {
   ///
   /// @param held gets the batches that are in hand
   private void write(BlockingQueue<Batch> mine, List<Batch> held) throws InterruptedException {
-    Stories stories = new Stories(System.nanoTime());
+    HeldEvents heldEvents = new HeldEvents(System.nanoTime());
     while (!Thread.currentThread().isInterrupted()) {
-      gather(mine, stories, held);
-      List<Told> due = stories.due(System.nanoTime(), flow());
+      gather(mine, heldEvents, held);
+      List<Told> due = heldEvents.due(System.nanoTime(), flow());
       List<Told> refusedBefore = new ArrayList<>();
       due.removeIf(told -> refusals.has(told.event()) && refusedBefore.add(told));
       if (!due.isEmpty() || !refusedBefore.isEmpty()) {
@@ -240,12 +240,12 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
-  private Stories.Flow flow() {
+  private HeldEvents.Flow flow() {
     int held = inHand.get();
     if (held >= 2 * prefetch && nobodyWrites()) {
-      return Stories.Flow.STUCK;
+      return HeldEvents.Flow.STUCK;
     }
-    return held >= prefetch ? Stories.Flow.BEHIND : Stories.Flow.STEADY;
+    return held >= prefetch ? HeldEvents.Flow.BEHIND : HeldEvents.Flow.STEADY;
   }
 
   /// Since the last write each writer has gathered, and had nothing. What waits at one may be in the batches that another is
@@ -254,19 +254,19 @@ public final class StatisticsIntake implements AutoCloseable {
     return writing.get() == 0 && System.nanoTime() - wroteNanos > 2 * gather.toNanos();
   }
 
-  private void gather(BlockingQueue<Batch> mine, Stories stories, List<Batch> held)
+  private void gather(BlockingQueue<Batch> mine, HeldEvents heldEvents, List<Batch> held)
       throws InterruptedException {
-    if (stories.isEmpty()) {
+    if (heldEvents.isEmpty()) {
       held.add(mine.take());
-      stories.add(held.getLast(), System.nanoTime());
+      heldEvents.add(held.getLast(), System.nanoTime());
     }
     long until = System.nanoTime() + gather.toNanos();
-    while (stories.ready() < mostEvents && until - System.nanoTime() > 0) {
+    while (heldEvents.ready() < mostEvents && until - System.nanoTime() > 0) {
       // Slept through: to be woken for each batch costs as much as to write it.
       TimeUnit.NANOSECONDS.sleep(Math.min(NAP.toNanos(), gather.toNanos()));
       int before = held.size();
       mine.drainTo(held);
-      held.subList(before, held.size()).forEach(batch -> stories.add(batch, System.nanoTime()));
+      held.subList(before, held.size()).forEach(batch -> heldEvents.add(batch, System.nanoTime()));
     }
   }
 

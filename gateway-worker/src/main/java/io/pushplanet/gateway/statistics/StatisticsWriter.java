@@ -59,9 +59,9 @@ public final class StatisticsWriter {
       INSERT INTO deliveries (state, channel, reason, attempts, duplicates, finished_at, displayed_at, opened_at,
         day, message_id, device_id, app_id, queued_at)\
       """;
-  private static final Bulk INSERT_ROWS = new Bulk(INTO_DELIVERIES, 13, "");
-  private static final Bulk UPDATE_ROWS =
-      new Bulk(
+  private static final BulkInsert INSERT_ROWS = new BulkInsert(INTO_DELIVERIES, 13, "");
+  private static final BulkInsert UPDATE_ROWS =
+      new BulkInsert(
           INTO_DELIVERIES,
           13,
           """
@@ -72,8 +72,8 @@ public final class StatisticsWriter {
 
   /// Events of a message may come before its `accepted`: the row then waits for its texts with empty ones. An assignment sees
   /// what those before it have assigned.
-  private static final Bulk CHANGE_MESSAGES =
-      new Bulk(
+  private static final BulkInsert CHANGE_MESSAGES =
+      new BulkInsert(
           """
           INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, expanded_at,
             recipients, delivered, failed, expired, cancelled, duplicates, opened, open_until)\
@@ -94,8 +94,8 @@ public final class StatisticsWriter {
             open_until = IF(audience <> '' AND recipients > delivered + failed + expired + cancelled, expires_at, NULL)
           """);
 
-  private static final Bulk COUNT_MINUTES =
-      new Bulk(
+  private static final BulkInsert COUNT_MINUTES =
+      new BulkInsert(
           "INSERT INTO statistics_minutes (day, minute, app_id, channel, outcome, reason, count)",
           7,
           "ON DUPLICATE KEY UPDATE count = count + VALUES(count)");
@@ -128,24 +128,24 @@ public final class StatisticsWriter {
   /// @return what is not written (yet): receipts whose delivery is not in the table, uplinks of apps that somebody else holds
   /// @throws org.springframework.dao.DataAccessException when uplinks, or all of it, were not written
   public List<DeliveryEvent> write(List<DeliveryEvent> events) {
-    List<DeliveryEvent> stories = new ArrayList<>();
+    List<DeliveryEvent> others = new ArrayList<>();
     List<DeliveryEvent.Uplink> fromDevices = new ArrayList<>();
     for (DeliveryEvent event : events) {
       if (event instanceof DeliveryEvent.Uplink uplink) {
         fromDevices.add(uplink);
       } else {
-        stories.add(event);
+        others.add(event);
       }
     }
     List<DeliveryEvent> unwritten = new ArrayList<>();
-    if (!stories.isEmpty()) {
-      unwritten.addAll(writeStories(stories));
+    if (!others.isEmpty()) {
+      unwritten.addAll(writeDeliveries(others));
     }
     unwritten.addAll(uplinks.write(fromDevices));
     return unwritten;
   }
 
-  private List<DeliveryEvent.Receipt> writeStories(List<DeliveryEvent> events) {
+  private List<DeliveryEvent.Receipt> writeDeliveries(List<DeliveryEvent> events) {
     List<DeliveryEvent> ordered = new ArrayList<>(events);
     ordered.sort(CAUSES_FIRST);
     boolean trusting = newsIsNew;

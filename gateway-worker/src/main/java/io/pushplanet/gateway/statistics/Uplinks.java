@@ -33,8 +33,8 @@ final class Uplinks {
   private static final String APPS = "SELECT id FROM apps WHERE id IN (%s) ORDER BY id";
   private static final String LOCK_APPS = APPS + " FOR UPDATE SKIP LOCKED";
 
-  private static final Bulk INSERT =
-      new Bulk(
+  private static final BulkInsert INSERT =
+      new BulkInsert(
           "INSERT INTO uplinks (event_id, app_id, device_id, at, payload)",
           5,
           "ON DUPLICATE KEY UPDATE event_id = event_id");

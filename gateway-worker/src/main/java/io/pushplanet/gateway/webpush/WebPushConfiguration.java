@@ -52,7 +52,8 @@ class WebPushConfiguration {
         new RestingHosts(new SteadyClock(clock)),
         new VapidTokens(clock, metrics),
         new Encryption(random),
-        new Turns(settings.connections(), settings.connectionsPerHost(), settings.connectTimeout()),
+        new RequestLimits(
+            settings.connections(), settings.connectionsPerHost(), settings.connectTimeout()),
         pushServices,
         new Sends(clock, random),
         metrics);

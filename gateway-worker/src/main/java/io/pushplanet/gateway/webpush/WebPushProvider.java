@@ -41,7 +41,7 @@ final class WebPushProvider implements Provider {
   private final RestingHosts resting;
   private final VapidTokens tokens;
   private final Encryption encryption;
-  private final Turns turns;
+  private final RequestLimits limits;
   private final HttpPool services;
   private final Sends sends;
   private final ProviderMetrics metrics;
@@ -52,7 +52,7 @@ final class WebPushProvider implements Provider {
       RestingHosts resting,
       VapidTokens tokens,
       Encryption encryption,
-      Turns turns,
+      RequestLimits limits,
       HttpPool services,
       Sends sends,
       ProviderMetrics metrics) {
@@ -61,7 +61,7 @@ final class WebPushProvider implements Provider {
     this.resting = resting;
     this.tokens = tokens;
     this.encryption = encryption;
-    this.turns = turns;
+    this.limits = limits;
     this.services = services;
     this.sends = sends;
     this.metrics = metrics;
@@ -109,7 +109,7 @@ final class WebPushProvider implements Provider {
       }
       case Destination.NotNow(String why) -> new PutOff(0, why, NEXT_TURN);
       case Destination.Allowed(List<InetAddress> addresses) ->
-          turns
+          limits
               .take(
                   browser.origin(),
                   push.delivery().priority(),

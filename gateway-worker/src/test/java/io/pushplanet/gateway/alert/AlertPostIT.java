@@ -27,18 +27,18 @@ class AlertPostIT {
   private final MutableClock clock = new MutableClock(Instant.parse("2026-11-21T10:00:00Z"));
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final Alerts alerts =
-      new Alerts(servers.database(), EnumSet.allOf(AlertWay.Name.class), clock, meters);
-  private final Way webhook = new Way(AlertWay.Name.WEBHOOK);
-  private final Way mail = new Way(AlertWay.Name.MAIL);
+      new Alerts(servers.database(), EnumSet.allOf(AlertChannel.Name.class), clock, meters);
+  private final Channel webhook = new Channel(AlertChannel.Name.WEBHOOK);
+  private final Channel mail = new Channel(AlertChannel.Name.MAIL);
 
   /// Takes alerts, or refuses them.
-  private static final class Way implements AlertWay {
+  private static final class Channel implements AlertChannel {
     private final Name name;
     final List<Alert> taken = new ArrayList<>();
     int tries;
     boolean refuses;
 
-    Way(Name name) {
+    Channel(Name name) {
       this.name = name;
     }
 
@@ -152,10 +152,10 @@ class AlertPostIT {
         .isFalse();
   }
 
-  private AlertPost post(Way way) {
+  private AlertPost post(Channel channel) {
     return new AlertPost(
         servers.database(),
-        way,
+        channel,
         new AlertSettings(
             URI.create("https://example.com"),
             new Secret("secret"),

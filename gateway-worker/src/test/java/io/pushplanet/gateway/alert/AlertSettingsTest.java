@@ -91,8 +91,8 @@ class AlertSettingsTest {
                 .toArray(String[]::new))
         .run(context -> {
           if (problem.isEmpty()) {
-            assertThat(context.getBean(AlertSettings.class).ways())
-                .containsExactly(AlertWay.Name.MAIL);
+            assertThat(context.getBean(AlertSettings.class).channels())
+                .containsExactly(AlertChannel.Name.MAIL);
           } else {
             assertThat(context.getStartupFailure()).hasStackTraceContaining(problem);
           }

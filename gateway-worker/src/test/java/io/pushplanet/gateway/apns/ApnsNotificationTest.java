@@ -16,7 +16,7 @@ import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
-import io.pushplanet.gateway.provider.RecentForms;
+import io.pushplanet.gateway.provider.RecentPayloads;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -33,7 +33,7 @@ class ApnsNotificationTest {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final DeviceId DEVICE = new DeviceId("d1");
   private final MutableClock clock = MutableClock.started();
-  private final RecentForms<ApnsPayload.MadeOf, ApnsPayload> payloads = new RecentForms<>();
+  private final RecentPayloads<ApnsPayload.MadeOf, ApnsPayload> payloads = new RecentPayloads<>();
 
   @Test
   void content_becomes_an_alert_with_data_beside_it() {

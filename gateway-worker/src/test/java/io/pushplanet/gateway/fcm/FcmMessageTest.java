@@ -12,7 +12,7 @@ import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.testing.PushBuilder;
-import io.pushplanet.gateway.provider.RecentForms;
+import io.pushplanet.gateway.provider.RecentPayloads;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -152,7 +152,7 @@ class FcmMessageTest {
 
   @Test
   void a_message_is_written_once_for_its_devices_and_again_when_a_second_has_passed() {
-    RecentForms<FcmMessage.MadeOf, FcmMessage> recent = new RecentForms<>();
+    RecentPayloads<FcmMessage.MadeOf, FcmMessage> recent = new RecentPayloads<>();
     Push push = aPush(clock).build();
 
     FcmMessage first = FcmMessage.of(push, clock.instant(), recent);

@@ -14,7 +14,7 @@ import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.connection.ProviderRequest;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
-import io.pushplanet.gateway.provider.RecentForms;
+import io.pushplanet.gateway.provider.RecentPayloads;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -44,7 +44,7 @@ public final class FcmRequests {
   }
 
   public static LongFunction<ProviderRequest> toAll() {
-    RecentForms<FcmMessage.MadeOf, FcmMessage> recent = new RecentForms<>();
+    RecentPayloads<FcmMessage.MadeOf, FcmMessage> recent = new RecentPayloads<>();
     return n -> request(n, push -> FcmMessage.of(push, ACCEPTED, recent));
   }
 

@@ -62,7 +62,7 @@ class EarlyEventsIT {
     intake =
         new StatisticsIntake(
             new StatisticsWriter(servers.database()),
-            new Refusals(
+            new RefusedEvents(
                 new DeadLetters(servers.connections(), clock), clock, 10, Duration.ofMinutes(5)),
             new EarlyEvents(this::publishEarly, clock, Duration.ofMillis(50), meters),
             2,

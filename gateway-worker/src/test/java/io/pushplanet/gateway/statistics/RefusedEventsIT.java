@@ -198,7 +198,7 @@ class RefusedEventsIT {
   private StatisticsIntake intake() {
     return new StatisticsIntake(
         new StatisticsWriter(servers.database()),
-        new Refusals(new DeadLetters(servers.connections(), clock), clock, TRIES, PATIENCE),
+        new RefusedEvents(new DeadLetters(servers.connections(), clock), clock, TRIES, PATIENCE),
         new EarlyEvents(_ -> {}, clock, Duration.ZERO, new SimpleMeterRegistry()),
         2,
         Duration.ofMillis(5),

@@ -48,7 +48,7 @@ class StatisticsIntakeTest {
   private StatisticsIntake intake(DataSource database) {
     return new StatisticsIntake(
         new StatisticsWriter(database),
-        new Refusals(
+        new RefusedEvents(
             new DeadLetters(new ConnectionFactory(), clock), clock, 10, Duration.ofMinutes(5)),
         new EarlyEvents(_ -> {}, clock, Duration.ZERO, new SimpleMeterRegistry()),
         1,

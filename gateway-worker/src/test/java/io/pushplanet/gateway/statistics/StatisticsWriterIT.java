@@ -191,7 +191,7 @@ class StatisticsWriterIT {
   private StatisticsIntake intake(int writers) {
     return new StatisticsIntake(
         writer,
-        new Refusals(
+        new RefusedEvents(
             new DeadLetters(servers.connections(), Clock.systemUTC()),
             Clock.systemUTC(),
             10,

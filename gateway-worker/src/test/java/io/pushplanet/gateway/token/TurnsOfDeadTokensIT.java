@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/// Turns are few, and all that is parked and put off waits for one: Redis, which may take seconds, is not asked in it.
+/// RequestLimits are few, and all that is parked and put off waits for one: Redis, which may take seconds, is not asked in it.
 class TurnsOfDeadTokensIT {
   private static final AppId APP = new AppId("turns-it");
 

@@ -14,7 +14,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.statistics.Stories.Flow;
+import io.pushplanet.gateway.statistics.HeldEvents.Flow;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-class StoriesTest {
+class HeldEventsTest {
   private static final AppId SHOP = new AppId("shop");
   private static final Instant NOON = Instant.parse("2026-11-21T12:00:00Z");
   private static final DeviceId PHONE = new DeviceId("phone");
@@ -32,9 +32,9 @@ class StoriesTest {
 
   private final Clock clock = Clock.fixed(NOON, ZoneOffset.UTC);
   private final MessageIds ids = new MessageIds(clock, new Random(1));
-  private final MessageIds oldIds = ids(Stories.OVERTAKEN.negated());
-  private final MessageIds youngIds = ids(Stories.OVERTAKEN);
-  private final Stories stories = new Stories(0);
+  private final MessageIds oldIds = ids(HeldEvents.OVERTAKEN.negated());
+  private final MessageIds youngIds = ids(HeldEvents.OVERTAKEN);
+  private final HeldEvents heldEvents = new HeldEvents(0);
   private long nowNanos;
 
   @Test
@@ -50,7 +50,7 @@ class StoriesTest {
     tell(watch);
 
     assertThat(due(Flow.STEADY)).containsExactly(accepted, phone, watch);
-    assertThat(stories.isEmpty()).isTrue();
+    assertThat(heldEvents.isEmpty()).isTrue();
   }
 
   @Test
@@ -94,14 +94,14 @@ class StoriesTest {
     assertThat(due(Flow.STEADY)).containsExactly(ofOneWrittenBefore);
     tell(accepted);
     assertThat(due(Flow.STEADY)).containsExactly(early, accepted);
-    pass(Stories.LONGEST);
+    pass(HeldEvents.LONGEST);
 
     assertThat(due(Flow.STEADY)).contains(alone);
   }
 
   @Test
   void an_end_waits_for_its_acceptance_also_where_younger_messages_have_overtaken_that() {
-    MessageId message = ids(Stories.OVERTAKEN.minusMillis(1).negated()).next();
+    MessageId message = ids(HeldEvents.OVERTAKEN.minusMillis(1).negated()).next();
     DeliveryEvent.Ended early = ended(message, PHONE);
     DeliveryEvent.Accepted accepted = accepted(message, PHONE);
 
@@ -140,7 +140,7 @@ class StoriesTest {
     DeliveryEvent.Ended end = ended(quick, PHONE);
 
     tell(first);
-    pass(Stories.OVERTAKEN);
+    pass(HeldEvents.OVERTAKEN);
     tell(second);
     assertThat(due(Flow.STEADY)).isEmpty();
     tell(end);
@@ -166,7 +166,7 @@ class StoriesTest {
     DeliveryEvent.Accepted accepted = accepted(ids.next(), PHONE);
 
     tell(accepted);
-    pass(Stories.LONGEST.minusMillis(1));
+    pass(HeldEvents.LONGEST.minusMillis(1));
     assertThat(due(Flow.STEADY)).isEmpty();
     pass(Duration.ofMillis(1));
 
@@ -193,7 +193,7 @@ class StoriesTest {
     assertThat(due(Flow.BEHIND)).isEmpty();
     tell(ofOneWrittenBefore);
     assertThat(due(Flow.BEHIND)).containsExactly(ofOneWrittenBefore);
-    pass(Stories.OVERTAKEN);
+    pass(HeldEvents.OVERTAKEN);
     tell(end);
 
     assertThat(due(Flow.BEHIND)).containsExactly(accepted, end);
@@ -207,11 +207,11 @@ class StoriesTest {
 
     tell(first);
     assertThat(due(Flow.BEHIND)).isEmpty();
-    pass(Stories.IN_VAIN);
+    pass(HeldEvents.IN_VAIN);
     assertThat(due(Flow.BEHIND)).containsExactly(first);
     tell(second);
     assertThat(due(Flow.BEHIND)).containsExactly(second);
-    pass(Stories.NEXT_TRY);
+    pass(HeldEvents.NEXT_TRY);
     tell(third);
 
     assertThat(due(Flow.BEHIND)).isEmpty();
@@ -226,7 +226,7 @@ class StoriesTest {
     tell(accepted(ids.next(), WATCH));
     tell(accepted);
 
-    pass(Stories.LONGEST_BEHIND.minusMillis(1));
+    pass(HeldEvents.LONGEST_BEHIND.minusMillis(1));
     tell(accepted(neighbour, PHONE));
     tell(ended(neighbour, PHONE));
     assertThat(due(Flow.BEHIND)).hasSize(2);
@@ -244,7 +244,7 @@ class StoriesTest {
     tell(accepted(ids.next(), WATCH));
     tell(end);
 
-    pass(Stories.LONGEST_BEHIND.minusMillis(1));
+    pass(HeldEvents.LONGEST_BEHIND.minusMillis(1));
     tell(accepted(neighbour, PHONE));
     tell(ended(neighbour, PHONE));
     assertThat(due(Flow.BEHIND)).hasSize(2);
@@ -263,11 +263,11 @@ class StoriesTest {
     tell(slowToo);
     tell(early);
 
-    pass(Stories.OVERTAKEN);
+    pass(HeldEvents.OVERTAKEN);
     tell(accepted(quick, PHONE));
     tell(ended(quick, PHONE));
     assertThat(due(Flow.BEHIND)).hasSize(3).contains(slow);
-    pass(Stories.LONGEST_BEHIND.minus(Stories.OVERTAKEN));
+    pass(HeldEvents.LONGEST_BEHIND.minus(HeldEvents.OVERTAKEN));
 
     assertThat(due(Flow.BEHIND)).containsExactlyInAnyOrder(slowToo, early);
   }
@@ -281,7 +281,7 @@ class StoriesTest {
 
     tell(late);
     assertThat(due(Flow.BEHIND)).hasSize(2).doesNotContain(late);
-    pass(Stories.OVERTAKEN);
+    pass(HeldEvents.OVERTAKEN);
 
     assertThat(due(Flow.BEHIND)).containsExactly(late);
   }
@@ -292,7 +292,7 @@ class StoriesTest {
     DeliveryEvent.Accepted broad = accepted(youngIds.next());
 
     tell(first);
-    pass(Stories.OVERTAKEN);
+    pass(HeldEvents.OVERTAKEN);
     tell(broad);
 
     assertThat(due(Flow.STEADY)).containsExactly(broad);
@@ -303,7 +303,7 @@ class StoriesTest {
   }
 
   private void tell(DeliveryEvent event) {
-    stories.add(new Batch(List.of(event)), nowNanos);
+    heldEvents.add(new Batch(List.of(event)), nowNanos);
   }
 
   private void pass(Duration time) {
@@ -311,7 +311,7 @@ class StoriesTest {
   }
 
   private List<DeliveryEvent> due(Flow flow) {
-    return stories.due(nowNanos, flow).stream().map(Stories.Told::event).toList();
+    return heldEvents.due(nowNanos, flow).stream().map(HeldEvents.Told::event).toList();
   }
 
   private static DeliveryEvent.Accepted accepted(MessageId message, DeviceId... devices) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class BulkTest {
+class BulkInsertTest {
   private static final DateTimeFormatter JDKS =
       DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS", Locale.ROOT)
           .withZone(ZoneOffset.UTC);
@@ -31,7 +31,7 @@ class BulkTest {
         "9999-12-31T23:59:59.999999999Z"
       })
   void a_time_is_written_as_the_jdk_writes_it(Instant time) throws SQLException {
-    assertThat(Bulk.text(time)).isEqualTo(JDKS.format(time));
+    assertThat(BulkInsert.text(time)).isEqualTo(JDKS.format(time));
   }
 
   @Test
@@ -41,14 +41,14 @@ class BulkTest {
     SplittableRandom dice = new SplittableRandom(23);
     for (int run = 0; run < 10_000; run++) {
       Instant time = Instant.ofEpochSecond(dice.nextLong(first, end), dice.nextLong(1_000_000_000));
-      assertThat(Bulk.text(time)).isEqualTo(JDKS.format(time));
+      assertThat(BulkInsert.text(time)).isEqualTo(JDKS.format(time));
     }
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"-0001-12-31T23:59:59Z", "+10000-01-01T00:00:00Z"})
   void a_time_that_no_column_holds_is_refused_as_the_database_would(Instant time) {
-    assertThatThrownBy(() -> Bulk.text(time))
+    assertThatThrownBy(() -> BulkInsert.text(time))
         .isInstanceOf(SQLDataException.class)
         .hasMessageContaining(time.toString());
   }

@@ -33,11 +33,11 @@ import tools.jackson.databind.node.ObjectNode;
 /// tries begin anew, and a message is buried twice only if it came to its acknowledgement between the two.
 ///
 /// Thread-safe.
-final class Refusals {
+final class RefusedEvents {
   /// More than there are events in the messages in hand.
   static final int MOST_REMEMBERED = 30_000;
 
-  private static final Logger LOG = LoggerFactory.getLogger(Refusals.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RefusedEvents.class);
 
   private final DeadLetters deadLetters;
   private final Clock clock;
@@ -60,7 +60,7 @@ final class Refusals {
 
   /// @param leastTries how often an event is tried before it is buried
   /// @param patience since its first try. An event that was not tried for so long begins anew
-  Refusals(DeadLetters deadLetters, Clock clock, int leastTries, Duration patience) {
+  RefusedEvents(DeadLetters deadLetters, Clock clock, int leastTries, Duration patience) {
     this.deadLetters = deadLetters;
     this.clock = clock;
     this.leastTries = leastTries;

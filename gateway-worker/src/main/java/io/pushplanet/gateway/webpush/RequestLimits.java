@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 
 /// Whose turn it is: so many requests at each push service, and so many at all of them. What is high never waits behind what is
 /// normal. Whoever waits, waits here and not for a connection, which looks as if the service had not answered. Thread-safe; calls block.
-final class Turns {
+final class RequestLimits {
   private final Turnstile everywhere;
   private final int perOrigin;
   private final Duration atMost;
@@ -20,7 +20,7 @@ final class Turns {
 
   /// @param connections as many as there are: to all push services together, and to each
   /// @param atMost for each of the two turns
-  Turns(int connections, int perOrigin, Duration atMost) {
+  RequestLimits(int connections, int perOrigin, Duration atMost) {
     this.everywhere = new Turnstile(connections);
     this.perOrigin = perOrigin;
     this.atMost = atMost;

@@ -3,7 +3,7 @@ package io.pushplanet.gateway.alert;
 import java.io.IOException;
 
 /// A way on which alerts leave the platform. Implementations are thread-safe.
-interface AlertWay {
+interface AlertChannel {
   /// Where the table keeps how far an alert is on its way.
   enum Name {
     WEBHOOK("send_at", "tries", "sent_at", "problem"),

@@ -20,11 +20,11 @@ import org.springframework.transaction.TransactionException;
 ///
 /// An answer alone may be one device's, such as a browser that subscribed with a former key: it takes [#FEWEST] of them and
 /// none of the platform's accepted in between. Each worker counts for itself. Thread-safe; telling blocks on the database.
-final class OtherServices {
+final class RestingPlatforms {
   static final int FEWEST = 5;
   static final Duration REST = Duration.ofMinutes(5);
 
-  private static final Logger LOG = LoggerFactory.getLogger(OtherServices.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RestingPlatforms.class);
   private static final int MOST_APPS = 10_000;
 
   private final Alerts alerts;
@@ -36,7 +36,7 @@ final class OtherServices {
 
   private record Refusals(int inARow, Instant restsUntil) {}
 
-  OtherServices(Alerts alerts, Clock clock) {
+  RestingPlatforms(Alerts alerts, Clock clock) {
     this.alerts = alerts;
     this.clock = clock;
   }

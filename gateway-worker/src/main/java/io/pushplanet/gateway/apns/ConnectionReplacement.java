@@ -9,7 +9,7 @@ import java.util.Map;
 
 /// Says when a connection is to be replaced after a server's error: that may be the one server's alone, so the retry is to find
 /// another. Of each credential one in [#EVERY], for Apple takes many new ones for an attack. Thread-safe.
-final class AnotherServer {
+final class ConnectionReplacement {
   static final Duration EVERY = Duration.ofMinutes(1);
 
   private static final int MOST_CREDENTIALS = 10_000;
@@ -19,7 +19,7 @@ final class AnotherServer {
       Caffeine.newBuilder().maximumSize(MOST_CREDENTIALS).build();
 
   /// @param clock one that nobody sets back
-  AnotherServer(Clock clock) {
+  ConnectionReplacement(Clock clock) {
     this.clock = clock;
   }
 

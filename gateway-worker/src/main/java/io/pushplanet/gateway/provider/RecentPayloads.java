@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// for each of them would be a tenth to a quarter of what they cost. Thread-safe.
 ///
 /// @param <K> all that a form is made of
-public final class RecentForms<K extends Record, F> {
+public final class RecentPayloads<K extends Record, F> {
   private static final int PLACES = 64;
 
   private final AtomicReferenceArray<@Nullable Kept<K, F>> places =

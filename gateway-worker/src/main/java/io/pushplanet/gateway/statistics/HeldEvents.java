@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /// not again and again in vain: where messages wait in long lanes, no end will come.
 ///
 /// Confined to its writer.
-final class Stories {
+final class HeldEvents {
   /// By the dispatchers' clocks; and no acceptance is taken for overtaken sooner, because those may differ.
   static final Duration OVERTAKEN = Duration.ofMillis(500);
 
@@ -53,40 +53,40 @@ final class Stories {
     STUCK
   }
 
-  private final SequencedMap<MessageId, Story> open = new LinkedHashMap<>();
+  private final SequencedMap<MessageId, MessageEvents> open = new LinkedHashMap<>();
   private List<Told> ready = new ArrayList<>();
 
   /// When the newest message was accepted whose acceptance was seen.
   private @Nullable Instant newestAccepted;
 
   /// When the newest message was accepted that is told to the end.
-  private @Nullable Instant newestWhole;
+  private @Nullable Instant newestComplete;
 
-  private long becameWholeNanos;
+  private long becameCompleteNanos;
   private long noWaitUntilNanos;
 
   /// An event and where it came from.
   record Told(DeliveryEvent event, Batch batch) {}
 
-  private static final class Story {
+  private static final class MessageEvents {
     final Instant acceptedAt;
     final long sinceNanos;
     final List<Told> told = new ArrayList<>();
     final Set<DeviceId> heardOf = new HashSet<>();
     DeliveryEvent.@Nullable Accepted accepted;
 
-    Story(Instant acceptedAt, long sinceNanos) {
+    MessageEvents(Instant acceptedAt, long sinceNanos) {
       this.acceptedAt = acceptedAt;
       this.sinceNanos = sinceNanos;
     }
 
-    boolean isWhole() {
+    boolean isComplete() {
       return accepted != null && heardOf.size() >= accepted.recipients().size();
     }
   }
 
-  Stories(long nowNanos) {
-    becameWholeNanos = nowNanos;
+  HeldEvents(long nowNanos) {
+    becameCompleteNanos = nowNanos;
     noWaitUntilNanos = nowNanos;
   }
 
@@ -104,47 +104,47 @@ final class Stories {
       Told told = new Told(event, batch);
       switch (event) {
         case DeliveryEvent.Accepted accepted -> {
-          Story story = story(accepted.message(), nowNanos);
-          story.accepted = accepted;
-          newestAccepted = newest(newestAccepted, story.acceptedAt);
-          add(told, accepted.message(), story, nowNanos);
+          MessageEvents events = events(accepted.message(), nowNanos);
+          events.accepted = accepted;
+          newestAccepted = newest(newestAccepted, events.acceptedAt);
+          add(told, accepted.message(), events, nowNanos);
         }
         case DeliveryEvent.Attempted attempted -> {
-          Story story = story(attempted.message(), nowNanos);
-          story.heardOf.add(attempted.device());
-          add(told, attempted.message(), story, nowNanos);
+          MessageEvents events = events(attempted.message(), nowNanos);
+          events.heardOf.add(attempted.device());
+          add(told, attempted.message(), events, nowNanos);
         }
         case DeliveryEvent.Ended ended -> {
-          Story story = story(ended.message(), nowNanos);
-          story.heardOf.add(ended.device());
-          add(told, ended.message(), story, nowNanos);
+          MessageEvents events = events(ended.message(), nowNanos);
+          events.heardOf.add(ended.device());
+          add(told, ended.message(), events, nowNanos);
         }
         // It needs the delivery's row.
         case DeliveryEvent.Receipt receipt when open.containsKey(receipt.message()) ->
-            story(receipt.message(), nowNanos).told.add(told);
+            events(receipt.message(), nowNanos).told.add(told);
         case DeliveryEvent.Expanded _, DeliveryEvent.Receipt _, DeliveryEvent.Uplink _ ->
             ready.add(told);
       }
     }
   }
 
-  private Story story(MessageId message, long nowNanos) {
-    return open.computeIfAbsent(message, _ -> new Story(message.time(), nowNanos));
+  private MessageEvents events(MessageId message, long nowNanos) {
+    return open.computeIfAbsent(message, _ -> new MessageEvents(message.time(), nowNanos));
   }
 
   private static Instant newest(@Nullable Instant newest, Instant time) {
     return newest == null || time.isAfter(newest) ? time : newest;
   }
 
-  private void add(Told told, MessageId message, Story story, long nowNanos) {
-    story.told.add(told);
-    if (story.isWhole()) {
+  private void add(Told told, MessageId message, MessageEvents events, long nowNanos) {
+    events.told.add(told);
+    if (events.isComplete()) {
       open.remove(message);
-      ready.addAll(story.told);
+      ready.addAll(events.told);
       // Of what has no recipients (yet), nothing is told that could have overtaken anybody.
-      if (!story.heardOf.isEmpty()) {
-        newestWhole = newest(newestWhole, story.acceptedAt);
-        becameWholeNanos = nowNanos;
+      if (!events.heardOf.isEmpty()) {
+        newestComplete = newest(newestComplete, events.acceptedAt);
+        becameCompleteNanos = nowNanos;
         noWaitUntilNanos = nowNanos;
       }
     }
@@ -158,11 +158,11 @@ final class Stories {
           case BEHIND -> whileBehind(nowNanos);
           case STUCK -> ready.isEmpty() ? nowNanos : whileBehind(nowNanos);
         };
-    for (Iterator<Story> stories = open.values().iterator(); stories.hasNext(); ) {
-      Story story = stories.next();
-      if (story.sinceNanos <= nobodyWaitsSince || isOvertaken(story, nowNanos)) {
-        ready.addAll(story.told);
-        stories.remove();
+    for (Iterator<MessageEvents> all = open.values().iterator(); all.hasNext(); ) {
+      MessageEvents events = all.next();
+      if (events.sinceNanos <= nobodyWaitsSince || isOvertaken(events, nowNanos)) {
+        ready.addAll(events.told);
+        all.remove();
       }
     }
     List<Told> due = ready;
@@ -172,7 +172,7 @@ final class Stories {
 
   private long whileBehind(long nowNanos) {
     long inVainSince = nowNanos - IN_VAIN.toNanos();
-    if (becameWholeNanos <= inVainSince
+    if (becameCompleteNanos <= inVainSince
         && !open.isEmpty()
         && open.firstEntry().getValue().sinceNanos <= inVainSince) {
       noWaitUntilNanos = nowNanos + NEXT_TRY.toNanos();
@@ -180,13 +180,13 @@ final class Stories {
     return nowNanos < noWaitUntilNanos ? nowNanos : nowNanos - LONGEST_BEHIND.toNanos();
   }
 
-  private boolean isOvertaken(Story story, long nowNanos) {
-    Instant overtakers = story.acceptedAt.plus(OVERTAKEN);
-    if (story.accepted == null) {
+  private boolean isOvertaken(MessageEvents events, long nowNanos) {
+    Instant overtakers = events.acceptedAt.plus(OVERTAKEN);
+    if (events.accepted == null) {
       return newestAccepted == null || !newestAccepted.isBefore(overtakers);
     }
-    return newestWhole != null
-        && !newestWhole.isBefore(overtakers)
-        && story.sinceNanos <= nowNanos - OVERTAKEN.toNanos();
+    return newestComplete != null
+        && !newestComplete.isBefore(overtakers)
+        && events.sinceNanos <= nowNanos - OVERTAKEN.toNanos();
   }
 }

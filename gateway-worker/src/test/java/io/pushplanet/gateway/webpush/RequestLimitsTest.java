@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class TurnsTest {
+class RequestLimitsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final String SLOW = "https://slow.example";
   private static final String QUICK = "https://quick.example";
@@ -31,31 +31,31 @@ class TurnsTest {
 
   @Test
   void a_slow_service_has_its_own_requests_wait_and_no_others() throws Exception {
-    Turns turns = new Turns(2, 1, Duration.ZERO);
-    busy(turns, SLOW);
+    RequestLimits limits = new RequestLimits(2, 1, Duration.ZERO);
+    busy(limits, SLOW);
 
-    assertThat(turns.take(SLOW, Priority.HIGH, () -> "sent")).isEmpty();
-    assertThat(turns.take(QUICK, Priority.HIGH, () -> "sent")).contains("sent");
+    assertThat(limits.take(SLOW, Priority.HIGH, () -> "sent")).isEmpty();
+    assertThat(limits.take(QUICK, Priority.HIGH, () -> "sent")).contains("sent");
   }
 
   @Test
   void all_together_have_no_more_than_there_are_connections() throws Exception {
-    Turns turns = new Turns(1, 1, Duration.ZERO);
-    busy(turns, SLOW);
+    RequestLimits limits = new RequestLimits(1, 1, Duration.ZERO);
+    busy(limits, SLOW);
 
-    assertThat(turns.take(QUICK, Priority.HIGH, () -> "sent")).isEmpty();
+    assertThat(limits.take(QUICK, Priority.HIGH, () -> "sent")).isEmpty();
   }
 
   @Test
   void what_is_high_goes_before_what_is_normal_and_came_first() throws Exception {
-    Turns turns = new Turns(10, 1, PATIENCE);
-    Future<?> inside = busy(turns, SLOW);
+    RequestLimits limits = new RequestLimits(10, 1, PATIENCE);
+    Future<?> inside = busy(limits, SLOW);
     List<Priority> sent = new CopyOnWriteArrayList<>();
     List<Thread> waiting =
         List.of(
-            waits(turns, Priority.NORMAL, sent),
-            waits(turns, Priority.NORMAL, sent),
-            waits(turns, Priority.HIGH, sent));
+            waits(limits, Priority.NORMAL, sent),
+            waits(limits, Priority.NORMAL, sent),
+            waits(limits, Priority.HIGH, sent));
 
     answered.countDown();
     inside.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
@@ -68,12 +68,12 @@ class TurnsTest {
 
   @Test
   void who_fails_gives_its_turn_back() {
-    Turns turns = new Turns(1, 1, Duration.ZERO);
+    RequestLimits limits = new RequestLimits(1, 1, Duration.ZERO);
 
     for (int i = 0; i < 2; i++) {
       Future<Optional<String>> failing =
           threads.submit(() ->
-              turns.take(
+              limits.take(
                   SLOW,
                   Priority.HIGH,
                   () -> {
@@ -84,11 +84,11 @@ class TurnsTest {
   }
 
   /// Has a turn until it is answered.
-  private Future<?> busy(Turns turns, String origin) throws Exception {
+  private Future<?> busy(RequestLimits limits, String origin) throws Exception {
     CountDownLatch began = new CountDownLatch(1);
     Future<?> inside =
         threads.submit(() ->
-            turns.take(
+            limits.take(
                 origin,
                 Priority.NORMAL,
                 () -> {
@@ -104,9 +104,9 @@ class TurnsTest {
   }
 
   /// Returns once it waits.
-  private static Thread waits(Turns turns, Priority priority, List<Priority> sent) {
+  private static Thread waits(RequestLimits limits, Priority priority, List<Priority> sent) {
     Thread thread =
-        Thread.ofPlatform().start(() -> turns.take(SLOW, priority, () -> sent.add(priority)));
+        Thread.ofPlatform().start(() -> limits.take(SLOW, priority, () -> sent.add(priority)));
     while (thread.getState() != Thread.State.TIMED_WAITING) {
       Thread.onSpinWait();
     }

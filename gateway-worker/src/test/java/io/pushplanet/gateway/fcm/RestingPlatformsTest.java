@@ -12,12 +12,12 @@ import java.sql.SQLException;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
-class OtherServicesTest {
+class RestingPlatformsTest {
   private static final AppId SHOP = new AppId("shop");
 
   private final MutableClock clock = MutableClock.started();
-  private final OtherServices services =
-      new OtherServices(new Alerts(new Away(), clock, new SimpleMeterRegistry()), clock);
+  private final RestingPlatforms platforms =
+      new RestingPlatforms(new Alerts(new Away(), clock, new SimpleMeterRegistry()), clock);
 
   /// Nobody can be told, and that stops nothing.
   private static final class Away extends AbstractDataSource {
@@ -34,46 +34,46 @@ class OtherServicesTest {
 
   @Test
   void only_the_platform_that_is_refused_rests_and_only_in_this_app() {
-    refused(OtherServices.FEWEST);
+    refused(RestingPlatforms.FEWEST);
 
-    assertThat(services.rests(SHOP, Platform.IOS)).isTrue();
-    assertThat(services.rests(SHOP, Platform.WEB)).isFalse();
-    assertThat(services.rests(new AppId("bank"), Platform.IOS)).isFalse();
+    assertThat(platforms.rests(SHOP, Platform.IOS)).isTrue();
+    assertThat(platforms.rests(SHOP, Platform.WEB)).isFalse();
+    assertThat(platforms.rests(new AppId("bank"), Platform.IOS)).isFalse();
   }
 
   @Test
   void some_devices_among_others_that_are_sent_to_are_their_own_fault() {
     for (int i = 0; i < 100; i++) {
-      refused(OtherServices.FEWEST - 1);
-      services.taken(SHOP, Platform.IOS);
+      refused(RestingPlatforms.FEWEST - 1);
+      platforms.taken(SHOP, Platform.IOS);
     }
 
-    assertThat(services.rests(SHOP, Platform.IOS)).isFalse();
+    assertThat(platforms.rests(SHOP, Platform.IOS)).isFalse();
   }
 
   @Test
   void after_a_rest_one_refusal_is_enough_for_the_next() {
-    refused(OtherServices.FEWEST);
-    clock.advance(OtherServices.REST);
-    assertThat(services.rests(SHOP, Platform.IOS)).isFalse();
+    refused(RestingPlatforms.FEWEST);
+    clock.advance(RestingPlatforms.REST);
+    assertThat(platforms.rests(SHOP, Platform.IOS)).isFalse();
 
     refused(1);
 
-    assertThat(services.rests(SHOP, Platform.IOS)).isTrue();
+    assertThat(platforms.rests(SHOP, Platform.IOS)).isTrue();
   }
 
   @Test
   void a_message_that_is_taken_ends_the_rest() {
-    refused(OtherServices.FEWEST);
+    refused(RestingPlatforms.FEWEST);
 
-    services.taken(SHOP, Platform.IOS);
+    platforms.taken(SHOP, Platform.IOS);
 
-    assertThat(services.rests(SHOP, Platform.IOS)).isFalse();
+    assertThat(platforms.rests(SHOP, Platform.IOS)).isFalse();
   }
 
   private void refused(int times) {
     for (int i = 0; i < times; i++) {
-      services.refused(SHOP, Platform.IOS, "THIRD_PARTY_AUTH_ERROR");
+      platforms.refused(SHOP, Platform.IOS, "THIRD_PARTY_AUTH_ERROR");
     }
   }
 }

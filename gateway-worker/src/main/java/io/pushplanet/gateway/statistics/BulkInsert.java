@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param head up to VALUES
 /// @param tail what comes behind the rows
-record Bulk(String head, int columns, String tail) {
+record BulkInsert(String head, int columns, String tail) {
   private static final int ROWS = 50;
 
   /// A server takes packets of 16 MB or more; a row's list of devices may have 1 MB.
