@@ -5,7 +5,8 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Import;
 
-/// The gateway worker. `gateway.roles` says which of its tasks this process does; Tomcat serves health and metrics only.
+/// The gateway worker. `gateway.roles` says which tasks this process does; Tomcat serves only
+/// health and metrics.
 @SpringBootApplication(proxyBeanMethods = false)
 @Import(PlatformConfiguration.class)
 public class GatewayWorkerApplication {

@@ -1,4 +1,5 @@
-/// Takes messages from the queues and brings them to APNs, FCM, browsers and the connection managers.
+/// Takes messages from the queues and delivers them to APNs, FCM, HMS, browsers and the connection
+/// managers.
 @NullMarked
 package io.pushplanet.gateway;
 

@@ -10,7 +10,7 @@ import java.util.Set;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Which messages were cancelled, as MySQL has it. Thread-safe; calls block.
+/// Knows from MySQL which messages were cancelled. Thread-safe; calls block.
 public final class Cancellations {
   private static final int MESSAGES_PER_SELECT = 200;
 

@@ -12,7 +12,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/// Readiness is what these three say. Each answers within the deadlines of its client.
+/// The worker is ready while the broker, Redis and MySQL are. Each check answers within its
+/// client's deadlines.
 @Configuration(proxyBeanMethods = false)
 class HealthConfiguration {
   private static final int SECONDS = 2;
@@ -36,7 +37,7 @@ class HealthConfiguration {
   @Bean
   HealthIndicator brokerHealthIndicator(
       LanePublisher lanes, ObjectProvider<QueueConsumer> consumers) {
-    // A worker with the role `later` alone consumes nothing.
+    // A worker with only the role `later` has no consumer.
     return () ->
         said(
             lanes.connected() && consumers.stream().allMatch(QueueConsumer::connected),

@@ -26,9 +26,10 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Ends broadcasts that waited longer than their time to live, or were cancelled: tells the end of every device whose position
-/// has not passed the list, then deletes the list, and with the last list the payload. Several workers may run it; a list
-/// told twice ends once. Thread-safe.
+/// Ends broadcasts that have outlived their time to live or were cancelled. It publishes the end of
+/// every device whose position has not passed the list, then deletes the list, and with the last
+/// list the payload. Several workers may run it: when two of them publish the same end, it counts
+/// once. Thread-safe.
 public final class BroadcastSweeper {
   /// Lists per sweep.
   public static final int MOST_LISTS = 20;
@@ -36,7 +37,7 @@ public final class BroadcastSweeper {
   private static final int DEVICES_PER_SELECT = 1_000;
   private static final int MOST_POSITIONS = 1_000;
 
-  /// A list lives as long as its message at most, which is 28 days: then nobody asks for a position of that time.
+  /// A list lives at most as long as its message, 28 days. Older positions are never needed.
   private static final Duration POSITION_NEEDED = Duration.ofDays(30);
 
   static final String EXPIRED =
@@ -60,8 +61,8 @@ public final class BroadcastSweeper {
   public BroadcastSweeper(DataSource database, LanePublisher lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
     this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    // Each statement sees what was committed before it, also what others committed while this one
-    // waited for a lock.
+    // READ COMMITTED: each statement sees what others committed before it, also while it waited for
+    // a lock.
     this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.lanes = lanes;
     this.clock = clock;
@@ -95,7 +96,8 @@ public final class BroadcastSweeper {
 
   private void end(Place place, DeliveryState state, String reason, @Nullable String action) {
     transactions.executeWithoutResult(status -> {
-      // Nobody parks more of this message meanwhile: the payload must not go from under a new list.
+      // Locks the message, so that no worker parks it for another device meanwhile: a new list
+      // would need the payload that is deleted here.
       database.queryForList(
           "SELECT message_id FROM broadcasts WHERE app_id = ? AND message_id = ? FOR UPDATE",
           String.class,
@@ -144,7 +146,7 @@ public final class BroadcastSweeper {
     });
   }
 
-  /// Those whose positions have not passed the list.
+  /// The devices whose positions have not passed the list.
   private List<DeviceId> waiting(Place place, List<DeviceId> devices) {
     Map<String, Long> positions = new HashMap<>();
     for (int from = 0; from < devices.size(); from += DEVICES_PER_SELECT) {

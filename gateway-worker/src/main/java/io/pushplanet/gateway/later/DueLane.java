@@ -17,18 +17,20 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Brings what is due from the table `later` back to its lanes. Several workers may run it: each claims rows that no other
-/// has locked. The transaction that claims and deletes a row is committed only after the broker confirmed its push; a crash in
-/// between repeats it. Each lane has claims of its own: one with very many rows delays no other, and one that the broker
-/// refuses, because it is full or gone, is left alone. Thread-safe.
+/// Brings due rows from the table `later` back to their lanes. Several workers may run it: each
+/// claims rows that no other has locked. The transaction that claims and deletes a row is committed
+/// only after the broker has confirmed its push; after a crash in between, the push is published
+/// again. Each lane is claimed separately: a lane with very many rows delays no other, and a lane
+/// that the broker refuses, because it is full or gone, is left alone. Thread-safe.
 public final class DueLane {
   /// Rows per claim.
   public static final int MOST_ROWS = 500;
 
-  /// One dive into the index, however many rows the lanes before have.
+  /// One descent into the index, however many rows other lanes have.
   static final String NEXT_LANE = "SELECT MIN(lane) FROM later WHERE lane > ?";
 
-  /// Forced: left to choose, MariaDB reads what is due of all lanes where that seems to be no more.
+  /// The index is forced. Left to choose, MariaDB reads the due rows of all lanes when it expects
+  /// no more of them.
   static final String CLAIM =
       """
       SELECT id, pushes FROM later FORCE INDEX (later_by_lane) WHERE lane = ? AND due_at <= ?
@@ -40,17 +42,17 @@ public final class DueLane {
   private final Lanes lanes;
   private final Clock clock;
 
-  /// Where rows go.
+  /// Publishes rows to their lanes.
   @FunctionalInterface
   public interface Lanes {
-    /// @throws BrokerUnavailable when an item may not have been taken
+    /// @throws BrokerUnavailable when the broker may not have taken an item
     void publishAndWait(String lane, List<byte[]> items);
   }
 
   public DueLane(DataSource database, Lanes lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
     this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    // No gap locks: nobody who inserts a row waits for a claim.
+    // READ COMMITTED takes no gap locks, so that no insert waits for a claim.
     this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.lanes = lanes;
     this.clock = clock;
@@ -58,11 +60,12 @@ public final class DueLane {
 
   private record Row(String id, String pushes) {}
 
-  /// Claims once in each lane. Where some lanes refuse what they get, the others are emptied: who calls waits before the next
-  /// time.
+  /// Claims rows of each lane. When some lanes refuse their rows, all other lanes are emptied,
+  /// because the caller pauses before the next call.
   ///
   /// @return how many rows were brought back; from [#MOST_ROWS] on there may be more
-  /// @throws RuntimeException when the database is away, or the broker or a lane of it: nothing is lost, call again
+  /// @throws RuntimeException when the database or the broker is away, or a lane refuses its rows:
+  ///     nothing is lost, call again
   public int bringBack() {
     SequencedMap<String, BrokerUnavailable> refused = new LinkedHashMap<>();
     int brought = 0;
@@ -81,13 +84,13 @@ public final class DueLane {
     return brought;
   }
 
-  /// The next lane that something waits for, due or not.
+  /// The next lane that has rows, due or not.
   private @Nullable String after(String lane) {
     return database.queryForObject(NEXT_LANE, String.class, lane);
   }
 
-  /// @param refused has the lane afterwards if it refuses what is due
-  /// @return how many rows it took
+  /// @param refused gets the lane when it refuses its rows
+  /// @return how many rows the lane took
   private int bringBack(String lane, Map<String, BrokerUnavailable> refused) {
     Integer taken =
         Deadlocks.retrying(() -> transactions.execute(claim -> bringBack(lane, refused, claim)));
@@ -106,8 +109,8 @@ public final class DueLane {
     if (rows.isEmpty()) {
       return 0;
     }
-    // Before they are published: this takes the last of the locks, and who waits for none is never
-    // rolled back for a deadlock.
+    // Before they are published: the deletion takes the last locks, and a transaction that waits
+    // for no lock is never rolled back because of a deadlock.
     database.batchUpdate(
         "DELETE FROM later WHERE id = ?",
         rows.stream().map(row -> new Object[] {row.id()}).toList());
@@ -121,7 +124,7 @@ public final class DueLane {
     return rows.size();
   }
 
-  /// A stored batch without its brackets is what a lane joins.
+  /// Lanes join their items, so an item is a stored batch without its brackets.
   private static byte[] item(Row row) {
     String pushes = row.pushes();
     return pushes.substring(1, pushes.length() - 1).getBytes(StandardCharsets.UTF_8);

@@ -19,8 +19,9 @@ import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Ends what waited in an inbox longer than its time to live: tells `expired`, then deletes the row. Several workers may run
-/// it; a row told twice ends once. Thread-safe.
+/// Ends parked messages that have outlived their time to live: publishes `expired`, then deletes
+/// the row. Several workers may run it: when two of them publish the same end, it counts once.
+/// Thread-safe.
 public final class InboxSweeper {
   /// Rows per sweep.
   public static final int MOST_ROWS = 500;

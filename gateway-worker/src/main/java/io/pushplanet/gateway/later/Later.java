@@ -7,16 +7,17 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.UUID;
 
-/// A push that goes to a lane when it is due.
+/// A push that returns to a lane when it is due.
 ///
-/// @param reason for people: why it waits
+/// @param reason why it waits, for people
 public record Later(Instant dueAt, String lane, String reason, Push push) {
-  /// Sorted inserts do not deadlock each other.
+  /// Inserts in one order do not deadlock each other.
   static final Comparator<Later> BY_ID = Comparator.comparing(later -> later.id().toString());
 
-  /// The same push kept twice (its lane message was redelivered) has the same id, so it waits once. One that is put off again
-  /// while [DueLane] still brings it back waits for that row's lock, and is there when the row is gone: it must be deleted in the
-  /// transaction that claimed it.
+  /// Made of the push, so that a push that is kept twice, because its lane message was redelivered,
+  /// waits once. A push that is put off again while [DueLane] still brings it back waits for the
+  /// lock on that row and is inserted when the row is gone; so the transaction that claims a row
+  /// must delete it.
   UUID id() {
     StringBuilder name =
         new StringBuilder(lane).append('\0').append(push.id()).append('\0').append(push.attempt());
@@ -27,7 +28,7 @@ public record Later(Instant dueAt, String lane, String reason, Push push) {
     return UUID.nameUUIDFromBytes(name.toString().getBytes(StandardCharsets.UTF_8));
   }
 
-  /// A lane batch of one.
+  /// A lane batch with one push.
   String pushes() {
     return "[" + new String(WireForm.write(push), StandardCharsets.UTF_8) + "]";
   }

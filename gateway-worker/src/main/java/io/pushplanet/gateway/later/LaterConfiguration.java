@@ -16,13 +16,15 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.validation.annotation.Validated;
 
-/// While the broker takes nothing these rest: what they claim they would hold until they could not publish it, in each round.
+/// While the broker takes no messages these tasks rest: they would hold their claimed rows until
+/// publishing fails, in every round.
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(LaterConfiguration.LaterSettings.class)
 @ForRole(Role.LATER)
 class LaterConfiguration {
-  /// @param period how often what is due is looked for
-  /// @param sweep how often inboxes and broadcasts are looked through for what waited too long
+  /// @param period how often due rows are looked for
+  /// @param sweep how often inboxes and broadcasts are searched for messages that have waited too
+  ///     long
   @Validated
   @ConfigurationProperties(prefix = "gateway.later", ignoreUnknownFields = false)
   record LaterSettings(

@@ -20,7 +20,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// The table `later`. Thread-safe; what [#keep] has returned from is durable.
+/// The table `later`. Rows are durable when [#keep] returns. Thread-safe.
 public final class LaterStore {
   private static final String INSERT =
       """
@@ -35,7 +35,7 @@ public final class LaterStore {
       """;
   private static final String CHOOSE = "SELECT due_at, id, '' AS message_id" + WAITING;
 
-  /// Reads each row, which is written afterwards.
+  /// Reads whole rows, which are updated anyway.
   private static final String CHOOSE_WITH_MESSAGE = "SELECT due_at, id, message_id" + WAITING;
 
   private static final String NEXT_APP =
@@ -47,7 +47,8 @@ public final class LaterStore {
   private static final int LONGEST_REASON = 128;
   private static final int AT_ONCE = 500;
 
-  /// Each row has a message of its own, which hundreds of pushes share until then: all rows of a large one would fill a small heap.
+  /// Each row repeats the message that hundreds of pushes shared until then: all rows of a large
+  /// one would fill a small heap.
   static final int CHARACTERS_AT_ONCE = 4 * 1024 * 1024;
 
   private final JdbcTemplate database;
@@ -56,11 +57,12 @@ public final class LaterStore {
   public LaterStore(DataSource database) {
     this.database = new JdbcTemplate(database);
     this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    // No gap locks: nobody who inserts a row waits for rows to be brought forward.
+    // READ COMMITTED takes no gap locks, so that no insert waits for rows that are brought forward.
     this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
   }
 
-  /// @throws org.springframework.dao.DataAccessException when the rows may not be there: do not acknowledge then
+  /// @throws org.springframework.dao.DataAccessException when the rows may not be there: then do
+  ///     not acknowledge
   public void keep(Collection<Later> waiting) {
     List<Object[]> rows = new ArrayList<>();
     int characters = 0;
@@ -95,14 +97,15 @@ public final class LaterStore {
     }
   }
 
-  /// Makes what waits in these lanes for one of these reasons due now, some at a time, each time from where it was. Rows are chosen
-  /// without locks and locked by their primary key alone, in its order: whoever claims or cancels them meanwhile is waited for, never
-  /// in a circle.
+  /// Makes the rows that wait in these lanes for one of these reasons due now, some at a time, each
+  /// time from where the last time ended. Rows are chosen without locks, and then locked by their
+  /// primary key alone and in its order, so that it waits for workers that claim or cancel them,
+  /// but never in a circle.
   ///
-  /// @return how many
+  /// @return how many rows
   public int bringForward(
       AppId app, Collection<String> lanes, Collection<String> reasons, Instant now) {
-    // As the column has it.
+    // The column holds milliseconds.
     Timestamp due = Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS));
     int all = 0;
     for (String lane : lanes) {
@@ -113,7 +116,7 @@ public final class LaterStore {
     return all;
   }
 
-  /// The same with no more than so many, those first that are due first.
+  /// Does the same for at most `most` rows of an app, the earliest due first.
   public int bringForward(AppId app, String lane, String reason, Instant now, int most) {
     return bringForward(
         app, lane, shortened(reason), Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS)), most);
@@ -134,12 +137,13 @@ public final class LaterStore {
     return all;
   }
 
-  /// The same for a provider that takes several devices of a message in one request where they are neighbours, which they become: who
-  /// is due first goes first, and each message is due a millisecond before the next.
+  /// Does the same for a provider that takes several neighbouring devices of a message in one
+  /// request. The rows become neighbours: the earliest due message goes first, and each following
+  /// message is due a millisecond later.
   ///
   /// @param most requests
-  /// @param together devices in one of them
-  /// @return for how many requests there were some
+  /// @param together devices per request
+  /// @return for how many requests there were rows
   public int bringForward(
       AppId app, String lane, String reason, Instant now, int most, int together) {
     Instant due = now.truncatedTo(ChronoUnit.MILLIS);
@@ -176,7 +180,7 @@ public final class LaterStore {
     return requests.begun;
   }
 
-  /// Requests that are filled one device after the other.
+  /// Counts the requests that the chosen rows fill.
   private static final class Requests {
     private final int most;
     private final int together;
@@ -189,7 +193,7 @@ public final class LaterStore {
       this.together = together;
     }
 
-    /// @return false when it would be one request too many
+    /// @return false when the row would need a request too many
     boolean add(Chosen one) {
       int before = devices.getOrDefault(one.message(), 0);
       boolean begins = before % together == 0;
@@ -202,7 +206,7 @@ public final class LaterStore {
       return true;
     }
 
-    /// For a device that was added.
+    /// Takes back a row that was added.
     void remove(Chosen one) {
       int after = devices.merge(one.message(), -1, Integer::sum);
       begun -= after % together == 0 ? 1 : 0;
@@ -211,14 +215,14 @@ public final class LaterStore {
       }
     }
 
-    /// From zero and below [#most], in the order in which messages came.
+    /// From zero and below [#most], in the order in which messages were chosen.
     int number(String message) {
       return numbers.getOrDefault(message, 0);
     }
   }
 
-  /// The apps of which something waits in this lane for this reason. Costs two looks into the index for each app of which anything
-  /// waits there.
+  /// The apps that have rows in this lane for this reason. Costs two looks into the index for each
+  /// app that has rows in the lane.
   public List<AppId> waiting(String lane, String reason) {
     List<AppId> apps = new ArrayList<>();
     for (String app = after("", lane); app != null; app = after(app, lane)) {
@@ -236,7 +240,7 @@ public final class LaterStore {
 
   /// A row's place in `later_by_reason`.
   ///
-  /// @param message empty where nobody asked
+  /// @param message empty when it was not asked for
   private record Chosen(Timestamp due, String id, String message) {}
 
   private List<Chosen> choose(

@@ -1,4 +1,5 @@
-/// Whatever must happen later, in one durable table: retries, and the end of what waited too long in an inbox.
+/// Keeps pushes until they are due, in one durable table, and ends messages that have waited too
+/// long.
 @NullMarked
 package io.pushplanet.gateway.later;
 

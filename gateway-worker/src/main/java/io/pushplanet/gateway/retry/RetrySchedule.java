@@ -5,24 +5,26 @@ import io.pushplanet.gateway.provider.DeliveryOutcome;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/// When to try again. It depends on what went wrong, doubles with each attempt, is never sooner than a provider asks for, and
-/// is spread over a quarter more so that a burst does not come back as a burst. Thread-safe when its randomness is.
+/// When a message is tried again. The pause depends on the fault, doubles with each attempt, is
+/// never shorter than the provider asks for, and is spread over a quarter more, so that a burst
+/// does not come back as a burst. Thread-safe when its randomness is.
 public final class RetrySchedule {
   /// No schedule waits longer between two attempts.
   public static final Duration LONGEST = Duration.ofMinutes(15);
 
-  /// A credential that was refused may be replaced any moment; what waits for it is then brought forward.
+  /// A refused credential may be replaced at any moment. The messages that wait for it are then
+  /// brought forward.
   public static final Duration CREDENTIAL_PAUSE = Duration.ofSeconds(30);
 
   private static final Duration CREDENTIAL_REST = Duration.ofMinutes(5);
 
-  /// Another worker may do, or another moment.
+  /// Another worker may succeed, or this one a moment later.
   private static final Duration FIRST_ERROR_PAUSE = Duration.ofSeconds(1);
 
-  /// Redis is back soon, or nobody can be found at all.
+  /// Redis is back soon, or no device can be found anyway.
   public static final Duration DIRECTORY_PAUSE = Duration.ofSeconds(3);
 
-  /// A message that may be for a connected device is looked after so often at least.
+  /// The longest pause between two attempts to find a device that may be connected.
   public static final Duration LONGEST_DIRECTORY_PAUSE = Duration.ofMinutes(1);
 
   private static final Duration REPLACED_TOKEN_PAUSE = Duration.ofSeconds(1);
@@ -33,11 +35,11 @@ public final class RetrySchedule {
     this.random = random;
   }
 
-  /// @param attempt how often it was tried before, 0 at first
+  /// @param attempt how many attempts there were before, 0 at first
   public Duration after(Channel channel, DeliveryOutcome.Deferred deferred, int attempt) {
     Duration asked = deferred.after();
     if (asked != null && deferred.status() == 429) {
-      // Who counts knows when there is room again.
+      // The provider that counts requests knows when there is room again.
       return spread(asked);
     }
     Duration own = own(channel, deferred.status(), attempt);
@@ -48,35 +50,36 @@ public final class RetrySchedule {
     return spread(putOff.after());
   }
 
-  /// @param attempt how often it was tried before, 0 at first
+  /// @param attempt how many attempts there were before, 0 at first
   public Duration afterCredentialFault(int attempt) {
     return spread(doubled(CREDENTIAL_PAUSE, attempt));
   }
 
-  /// Nobody is asked meanwhile, and what waits is brought forward when another credential is there or this one is taken again.
+  /// No request is made meanwhile, and the waiting messages are brought forward when another
+  /// credential arrives or this one is accepted again.
   public Duration whileCredentialRests() {
     return spread(CREDENTIAL_REST);
   }
 
-  /// @param errors how often a worker tripped over it before, 0 at first
+  /// @param errors how often a worker has failed at the message before, 0 at first
   public Duration afterInternalError(int errors) {
     return spread(doubled(FIRST_ERROR_PAUSE, errors));
   }
 
-  /// @param attempt how often it was tried before, 0 at first
+  /// @param attempt how many attempts there were before, 0 at first
   public Duration afterDirectoryLoss(int attempt) {
     Duration wait = doubled(DIRECTORY_PAUSE, attempt);
     return spread(wait.compareTo(LONGEST_DIRECTORY_PAUSE) > 0 ? LONGEST_DIRECTORY_PAUSE : wait);
   }
 
-  /// It is sent to the device's present one, which is read when it comes back.
+  /// The message is then sent to the device's present token, which is read when it comes back.
   public Duration afterReplacedToken() {
     return spread(REPLACED_TOKEN_PAUSE);
   }
 
-  /// "After 15 minutes, you can retry" Apple's 500 and 503
-  /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns); as most are one
-  /// server's, the first retry comes soon, on another connection.
+  /// Apple says "After 15 minutes, you can retry" of its 500 and 503
+  /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns).
+  /// Most of them come from one server alone, so the first retry comes soon, on another connection.
   private static Duration own(Channel channel, int status, int attempt) {
     boolean ofApple = channel == Channel.APNS && (status == 500 || status == 503);
     return ofApple && attempt > 0 ? LONGEST : doubled(first(channel, status), attempt);
@@ -84,10 +87,10 @@ public final class RetrySchedule {
 
   /// The wait before the first retry.
   ///
-  /// @param status 0 where nothing came back
+  /// @param status 0 when no answer came
   public static Duration first(Channel channel, int status) {
     if (status == 0) {
-      // The connection broke or nothing came back: another one may do at once.
+      // The connection broke or no answer came: another connection may succeed at once.
       return Duration.ofSeconds(1);
     }
     if (status == 429) {

@@ -1,13 +1,13 @@
 package io.pushplanet.gateway.role;
 
-/// A task of the worker; processes may do one, some or all of them.
+/// A task of the worker. A process may do one, some or all of them.
 public enum Role {
-  /// Drains the lanes to providers and nodes.
+  /// Delivers the lanes' messages to providers and nodes.
   DELIVER,
   /// Finds the devices of open audiences.
   FANOUT,
   /// Writes events to MySQL.
   STATISTICS,
-  /// Brings back what is due and ends what waited too long.
+  /// Brings due messages back and ends those that have waited too long.
   LATER
 }

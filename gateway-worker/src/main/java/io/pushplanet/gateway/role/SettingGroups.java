@@ -12,10 +12,12 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.stereotype.Component;
 
-/// Stops the start when a group of settings below `gateway.` is misspelt; inside a group its settings record does it.
+/// Stops the start when a group of settings below `gateway.` is misspelt. Inside a group its
+/// settings record does that.
 ///
-/// Environment variables are left out, as Spring Boot leaves them out for the records: others write there too. Kubernetes
-/// makes `GATEWAY_WORKER_PORT` of a service `gateway-worker`
+/// Environment variables are left out, as Spring Boot leaves them out for the records, because
+/// other programs set some with this prefix. Kubernetes makes `GATEWAY_WORKER_PORT` for a service
+/// `gateway-worker`
 /// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
 @Component
 final class SettingGroups {

@@ -1,4 +1,4 @@
-/// Which of its tasks this process does.
+/// Which tasks this process does.
 @NullMarked
 package io.pushplanet.gateway.role;
 

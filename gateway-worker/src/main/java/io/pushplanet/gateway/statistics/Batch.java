@@ -6,7 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/// The events of an AMQP message that one writer writes, now or later. Confined to that writer but for `written`.
+/// The events of an AMQP message that one writer has to write. Confined to that writer, except for
+/// `written`.
 final class Batch {
   private final List<DeliveryEvent> events;
 
@@ -16,7 +17,7 @@ final class Batch {
   private final List<Refusal> refused = new ArrayList<>();
   private int open;
 
-  /// Everything is written but this.
+  /// How a batch ended: every event is written, except for these.
   ///
   /// @param early events that may be written later
   /// @param refused events that the database does not take
@@ -40,7 +41,6 @@ final class Batch {
     return written;
   }
 
-  /// One of the events was written.
   void wrote() {
     close();
   }

@@ -15,16 +15,17 @@ import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// An INSERT of any number of rows, [#ROWS] in a statement. Full statements are prepared at the server, which then reads
-/// values instead of SQL; a rest is sent as text, because preparing costs a round trip. For rows of 1 KB that is a quarter of
-/// the client's work and some 15 % less of the server's than what the driver makes of `addBatch`.
+/// An INSERT of any number of rows, [#ROWS] in a statement. Full statements are prepared on the
+/// server, which then reads values instead of SQL. The remaining rows are sent as text, because
+/// preparing costs a round trip. For rows of 1 KB that takes a quarter of the client's work and
+/// some 15 % less of the server's than the driver's `addBatch`.
 ///
-/// @param head up to VALUES
-/// @param tail what comes behind the rows
+/// @param head the statement up to VALUES
+/// @param tail the statement behind the rows
 record BulkInsert(String head, int columns, String tail) {
   private static final int ROWS = 50;
 
-  /// A server takes packets of 16 MB or more; a row's list of devices may have 1 MB.
+  /// A server takes packets of 16 MB or more, but a single row's list of devices may have 1 MB.
   private static final int MOST_CHARS = 1_000_000;
 
   /// @param rows of values in the order of the columns: text, numbers, bytes, an [Instant] or a [LocalDate]
@@ -80,8 +81,8 @@ record BulkInsert(String head, int columns, String tail) {
     statement.executeUpdate();
   }
 
-  /// A null has a type, or the driver looks for the parameter's; and times are text, because for each `java.sql.Timestamp` the
-  /// driver makes new formats.
+  /// A null gets a type, because the driver would look for the parameter's otherwise. Times are
+  /// text, because the driver makes new formats for each `java.sql.Timestamp`.
   private static void set(PreparedStatement statement, int at, @Nullable Object value)
       throws SQLException {
     switch (value) {
@@ -95,7 +96,7 @@ record BulkInsert(String head, int columns, String tail) {
     }
   }
 
-  /// By hand, because a formatter takes ten times as long, and a message has five times.
+  /// Written by hand: a formatter takes ten times as long, and a message has five times.
   ///
   /// @return `uuuu-MM-dd HH:mm:ss.SSSSSS` in UTC, which is the connections' time zone
   /// @throws SQLDataException when the year is not from 0 to 9999, which a DATETIME cannot hold
@@ -116,7 +117,7 @@ record BulkInsert(String head, int columns, String tail) {
     return new String(text, StandardCharsets.ISO_8859_1);
   }
 
-  /// @param end behind the last digit; what is in front of the first stays
+  /// @param end behind the last digit; the text in front of the first digit stays
   private static void putDigits(byte[] text, int end, int number) {
     int at = end;
     for (int rest = number; rest > 0; rest /= 10) {

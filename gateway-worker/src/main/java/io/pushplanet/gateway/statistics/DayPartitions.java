@@ -14,11 +14,14 @@ import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Gives each UTC day of the tables that grow a partition of its own, some days ahead, and drops those past the retention:
-/// that costs the same however many rows a day has. Which day it is says MySQL: a worker whose clock is ahead drops nothing too early. One worker at a time; safe to repeat.
+/// Gives each UTC day of the growing tables a partition of its own, some days ahead, and drops
+/// those past the retention: that costs the same however many rows a day has. MySQL says which day
+/// it is, so that a worker whose clock is ahead drops nothing too early. One worker at a time; safe
+/// to repeat.
 ///
-/// A change of partitions needs the table for itself for a moment. Behind a transaction that has read it (a backup's long SELECT) it
-/// would wait, and whoever comes next would wait behind it: it gives up after two seconds and leaves that table to the next round.
+/// A change of partitions needs the table for itself for a moment. Behind a transaction that has
+/// read the table (a backup's long SELECT) it would wait, and all later statements would wait
+/// behind it. So it gives up after two seconds and leaves that table to the next round.
 public final class DayPartitions {
   static final List<String> TABLES = List.of("messages", "deliveries", "statistics_minutes");
 
@@ -60,7 +63,7 @@ public final class DayPartitions {
         maintain(connection, table, today, done);
       }
     } finally {
-      // The connection goes back to the pool.
+      // The connection returns to the pool.
       execute(connection, "SET SESSION lock_wait_timeout = DEFAULT");
     }
     return done;

@@ -13,9 +13,10 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// A row of `deliveries` while events are applied to it. Confined to the transaction that locked it.
+/// A row of `deliveries` while events are applied to it. Confined to the transaction that locked
+/// it.
 final class DeliveryRow {
-  /// Older attempts of a long story are left out.
+  /// Beyond this number the older attempts are left out.
   static final int MOST_ATTEMPTS = 20;
 
   private static final Set<String> ENDS =
@@ -29,7 +30,7 @@ final class DeliveryRow {
   /// Oldest first.
   final List<Attempt> attempts;
 
-  /// Not in the table yet.
+  /// Whether the row is not in the table yet.
   final boolean isNew;
 
   DeliveryState state = DeliveryState.QUEUED;
@@ -49,9 +50,10 @@ final class DeliveryRow {
     this.changed = isNew;
   }
 
-  /// Events come from several processes and lanes, so one may be overtaken by a later one.
+  /// Adds an attempt in the order of their times: events come from several processes and lanes, and
+  /// may overtake each other.
   ///
-  /// @return false when this very attempt is there already: its event came twice
+  /// @return false when this very attempt is there already, because its event came twice
   boolean add(Attempt attempt) {
     if (attempts.contains(attempt)) {
       return false;
@@ -68,7 +70,8 @@ final class DeliveryRow {
     return true;
   }
 
-  /// The first attempt tells how it began, the last ones how it goes on. An end stays: told once more, it would count as another one.
+  /// Leaves out attempts between the first, which tells how the delivery began, and the last ones.
+  /// An end is never left out: if its event came twice, it would count twice.
   private void leaveOutOldest() {
     int oldest =
         IntStream.range(1, attempts.size())

@@ -11,13 +11,15 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/// Events that came before what they need: a receipt before its delivery's row, an uplink while somebody else holds its app's.
-/// They leave the AMQP message that they came in and wait in `push.early`, where they are looked at again and again. Nobody who
-/// shared a message with them is written twice for it or waits, however many receipts a device makes up.
+/// Events that arrive too early to be written: a receipt before its delivery's row, an uplink while
+/// another writer holds its app's lock. They leave their AMQP message and wait in `push.early`,
+/// where a worker tries them again and again. So the other events of that message are neither
+/// delayed nor written twice, however many receipts a device makes up.
 ///
 /// Thread-safe.
 final class EarlyEvents {
-  /// How long a receipt may be ahead of its delivery's row; after that it is taken for made up and dropped.
+  /// How long a receipt may be ahead of its delivery's row. After that it counts as made up and is
+  /// dropped.
   static final Duration RECEIPT_PATIENCE = Duration.ofSeconds(30);
 
   private final Consumer<List<byte[]>> queue;
@@ -25,8 +27,8 @@ final class EarlyEvents {
   private final Duration pause;
   private final Counter droppedReceipts;
 
-  /// @param queue returns when all of it is durable in `push.early`
-  /// @param pause between two looks at an event
+  /// @param queue returns when all events are durable in `push.early`
+  /// @param pause between two tries of an event
   EarlyEvents(Consumer<List<byte[]>> queue, Clock clock, Duration pause, MeterRegistry meters) {
     this.queue = queue;
     this.clock = clock;
@@ -34,7 +36,7 @@ final class EarlyEvents {
     this.droppedReceipts = meters.counter("pushplanet.statistics.receipts.dropped");
   }
 
-  /// Those that may be written later; others are dropped.
+  /// Returns the events that may be written later, and drops the others.
   Set<DeliveryEvent> among(List<DeliveryEvent> unwritten) {
     Set<DeliveryEvent> early = new HashSet<>();
     for (DeliveryEvent event : unwritten) {
@@ -47,15 +49,15 @@ final class EarlyEvents {
     return early;
   }
 
-  /// Returns when they are durable.
+  /// Returns when the events are durable.
   ///
   /// @throws io.pushplanet.common.lane.BrokerUnavailable when they may not be
   void putAside(List<DeliveryEvent> early) {
     queue.accept(early.stream().map(WireForm::write).toList());
   }
 
-  /// How long to wait before these are looked at again. Not at all where this look is the last: however many there are, they go as
-  /// fast as they can be looked for.
+  /// How long to wait before the next try of these events. If it is their last one, not at all:
+  /// however many there are, they leave as fast as the database can look for their rows.
   Duration pause(List<DeliveryEvent> putAside) {
     return putAside.stream().anyMatch(this::mayBeEarly) ? pause : Duration.ZERO;
   }

@@ -14,58 +14,63 @@ import java.util.SequencedMap;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// What a writer holds back: that a message was accepted waits until something is told of each of its recipients. Written
-/// together that is one insert for each row, where it would be an insert, a look and an update. Nothing else waits, but for what
-/// is told of the same message.
+/// The events that a writer holds back. An acceptance waits until an event has come for each of its
+/// recipients: written together, each row costs one insert instead of an insert, a look and an
+/// update. Apart from that, only later events of the same message wait.
 ///
-/// An end may also be here first. A row that is there before its message makes the writer look at all rows, so an end waits for
-/// the news of its message, too.
+/// An end may also arrive before its acceptance. A row that is there before its message makes the
+/// writer look at all rows, so an end waits for its acceptance, too.
 ///
-/// Nobody waits for a recipient who takes long: an acceptance is written alone when messages that were accepted [#OVERTAKEN]
-/// later are told to the end, and an end when such messages' acceptances were seen: its own was written long ago. Otherwise
-/// nothing waits longer than [#LONGEST]. Until then the dispatcher tells what it remembers.
+/// No event waits for a slow recipient. An acceptance is written alone when messages that were
+/// accepted [#OVERTAKEN] later are complete, and an end when the acceptances of such messages have
+/// come, because its own must have been written long ago. In any other case no event waits longer
+/// than [#LONGEST]. Until then the dispatcher answers from its memory.
 ///
-/// While the writers are behind, both lie in their queues and only order counts, however long a write takes. What were
-/// written alone would have to be looked for, and the writers would fall back further. So each waits up to [#LONGEST_BEHIND], but
-/// not again and again in vain: where messages wait in long lanes, no end will come.
+/// While the writers are behind, events lie in their queues and only order counts, however long a
+/// write takes. Events that are written alone have to be looked for, and the writers would fall
+/// back further. So each event waits up to [#LONGEST_BEHIND], but not again and again in vain:
+/// while messages wait in long lanes, no end will come.
 ///
 /// Confined to its writer.
 final class HeldEvents {
-  /// By the dispatchers' clocks; and no acceptance is taken for overtaken sooner, because those may differ.
+  /// Measured by the dispatchers' clocks. As these may differ, no acceptance counts as overtaken
+  /// before it has waited for so long.
   static final Duration OVERTAKEN = Duration.ofMillis(500);
 
-  /// With the gathering and the write it leaves room in the 2 s within which the API tells each attempt.
+  /// Leaves room for the gathering and the write in the 2 s within which the API shows each
+  /// attempt.
   static final Duration LONGEST = Duration.ofSeconds(1);
 
   static final Duration LONGEST_BEHIND = Duration.ofSeconds(5);
 
-  /// While the writers are behind: when nothing has become whole for so long, nobody waits for the next [#NEXT_TRY].
+  /// While the writers are behind: when no message has become complete for so long, events do not
+  /// wait until the next [#NEXT_TRY].
   static final Duration IN_VAIN = Duration.ofSeconds(2);
 
   static final Duration NEXT_TRY = Duration.ofSeconds(10);
 
-  /// What the writers have to do.
+  /// How much the writers have to do.
   enum Flow {
     STEADY,
-    /// There is always more to fetch.
+    /// There are always more messages to fetch.
     BEHIND,
-    /// As much is in hand as there may be, and nobody writes any of it: nothing comes before something is written.
+    /// The prefetch is in hand and no writer writes: no message arrives before some are written.
     STUCK
   }
 
   private final SequencedMap<MessageId, MessageEvents> open = new LinkedHashMap<>();
   private List<Told> ready = new ArrayList<>();
 
-  /// When the newest message was accepted whose acceptance was seen.
+  /// When the newest message was accepted whose acceptance has come.
   private @Nullable Instant newestAccepted;
 
-  /// When the newest message was accepted that is told to the end.
+  /// When the newest complete message was accepted.
   private @Nullable Instant newestComplete;
 
   private long becameCompleteNanos;
   private long noWaitUntilNanos;
 
-  /// An event and where it came from.
+  /// An event and the batch that it came in.
   record Told(DeliveryEvent event, Batch batch) {}
 
   private static final class MessageEvents {
@@ -94,7 +99,7 @@ final class HeldEvents {
     return open.isEmpty() && ready.isEmpty();
   }
 
-  /// How many events need not wait any more.
+  /// How many events wait no longer.
   int ready() {
     return ready.size();
   }
@@ -119,7 +124,7 @@ final class HeldEvents {
           events.heardOf.add(ended.device());
           add(told, ended.message(), events, nowNanos);
         }
-        // It needs the delivery's row.
+        // A receipt needs its delivery's row.
         case DeliveryEvent.Receipt receipt when open.containsKey(receipt.message()) ->
             events(receipt.message(), nowNanos).told.add(told);
         case DeliveryEvent.Expanded _, DeliveryEvent.Receipt _, DeliveryEvent.Uplink _ ->
@@ -141,7 +146,7 @@ final class HeldEvents {
     if (events.isComplete()) {
       open.remove(message);
       ready.addAll(events.told);
-      // Of what has no recipients (yet), nothing is told that could have overtaken anybody.
+      // A message without recipients (yet) has no events that could have overtaken others.
       if (!events.heardOf.isEmpty()) {
         newestComplete = newest(newestComplete, events.acceptedAt);
         becameCompleteNanos = nowNanos;
@@ -150,7 +155,7 @@ final class HeldEvents {
     }
   }
 
-  /// What is to be written now.
+  /// Removes and returns the events that are to be written now.
   List<Told> due(long nowNanos, Flow flow) {
     long nobodyWaitsSince =
         switch (flow) {

@@ -9,10 +9,11 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// What one worker of a platform does at a time: whoever holds MySQL's lock of that name (`GET_LOCK`), which ends with its session.
-/// Such names are the server's: the schema's is part of them. Thread-safe.
+/// Work that only one worker of a platform does at a time: the one that holds MySQL's lock of that
+/// name (`GET_LOCK`), which ends with its session. Lock names are global to a server, so the
+/// schema's name is part of them. Thread-safe.
 final class Leader {
-  /// At most 64 characters, which a schema's name alone may have
+  /// At most 64 characters, which the schema's name alone may have
   /// (https://dev.mysql.com/doc/refman/8.4/en/locking-functions.html#function_get-lock).
   private static final String NAME = "CONCAT(?, '.', LEFT(SHA2(DATABASE(), 256), 32))";
 
@@ -27,7 +28,7 @@ final class Leader {
 
   /// Does the work now, on the connection that holds the lock.
   ///
-  /// @return what the work returned; `otherwise` when another worker is at it
+  /// @return the work's result, or `otherwise` when another worker is doing it
   /// @throws org.springframework.dao.DataAccessException when the database is away
   <T> T lead(T otherwise, ConnectionCallback<T> work) {
     return Objects.requireNonNull(

@@ -17,11 +17,14 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// Applies events to the rows they are about: pure bookkeeping, no database. Every count moves only together with the state
-/// of a row, so an event that comes twice, late or out of order cannot count twice.
+/// Applies events to rows: pure bookkeeping, without the database. Every count changes only
+/// together with the state of a row, so that an event that comes twice, late or out of order cannot
+/// count twice.
 ///
-/// - A delivery ends once; of several ends the first stays, except that `delivered` replaces any other.
-/// - Delivered again by another attempt is a duplicate; the same attempt told again is nothing.
+/// - A delivery ends once. Of several ends the first one stays, except that `delivered` replaces
+///   any other.
+/// - Delivered again by another attempt is a duplicate; the same attempt told again changes
+///   nothing.
 /// - A receipt needs the row: a device cannot make up deliveries.
 ///
 /// Confined to one transaction.
@@ -31,7 +34,7 @@ final class Ledger {
   private final SortedMap<MinuteKey, Long> minutes = new TreeMap<>();
   private final List<DeliveryEvent.Receipt> withoutRow = new ArrayList<>();
 
-  /// @param present the rows that the table has of those the events are about
+  /// @param present the rows that the table has already
   Ledger(Map<DeliveryKey, DeliveryRow> present) {
     rows.putAll(present);
   }
@@ -54,7 +57,7 @@ final class Ledger {
     return minutes;
   }
 
-  /// Receipts of deliveries that are not there (yet).
+  /// Receipts whose deliveries have no row (yet).
   List<DeliveryEvent.Receipt> withoutRow() {
     return withoutRow;
   }
@@ -85,7 +88,7 @@ final class Ledger {
       }
       case DeliveryEvent.Ended ended -> end(ended);
       case DeliveryEvent.Receipt receipt -> receive(receipt);
-      // It is about no row.
+      // An uplink is about no row.
       case DeliveryEvent.Uplink _ -> {}
     }
   }

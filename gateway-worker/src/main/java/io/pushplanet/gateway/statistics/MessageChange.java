@@ -6,7 +6,8 @@ import io.pushplanet.common.message.AppId;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/// What a bulk changes of one row of `messages`: counts to add, and what only some events know. Confined to its transaction.
+/// What a bulk changes in one row of `messages`: counts to add, and values that only some events
+/// carry. Confined to its transaction.
 final class MessageChange {
   final AppId app;
   DeliveryEvent.@Nullable Accepted accepted;
@@ -23,7 +24,7 @@ final class MessageChange {
     this.app = app;
   }
 
-  /// Of its recipients those whom nothing has ended.
+  /// How many of its recipients have no end yet.
   int queued() {
     return recipients - delivered - failed - expired - cancelled;
   }

@@ -5,7 +5,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 
-/// A row of `statistics_minutes`. `channel` and `reason` are empty where there is none.
+/// The key of a row of `statistics_minutes`. `channel` and `reason` are empty when the event has
+/// none.
 record MinuteKey(Instant minute, AppId app, String channel, String outcome, String reason)
     implements Comparable<MinuteKey> {
   private static final Comparator<MinuteKey> ORDER =

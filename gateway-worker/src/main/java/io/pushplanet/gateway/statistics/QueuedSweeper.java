@@ -23,22 +23,25 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/// Ends deliveries that nobody else will: still `queued` an hour after their message's time to live, and in no inbox. A message
-/// that stands in `later` or in a broadcast's list is left to those who end it there. Such deliveries are what a send leaves that was
-/// answered `503` after the broker had taken its acceptance and not its pushes.
+/// Ends deliveries that no other part will: they are still `queued` an hour after their message's
+/// time to live, and in no inbox. A message in `later` or in a broadcast's list is left to the
+/// parts that end it there. Such deliveries remain when a send was answered `503` after the broker
+/// had taken its acceptance but not its pushes.
 ///
-/// They are told behind all that is told of them already, as of when the message expired: what is told twice is the same event, and
-/// a device's late acknowledgement replaces it. One worker at a time; not thread-safe.
+/// Their ends are published behind all earlier events, with the time at which the message expired:
+/// an end that is published twice is the same event, and a device's late acknowledgement replaces
+/// it. One worker at a time; not thread-safe.
 final class QueuedSweeper {
   /// Messages per sweep.
   static final int MOST_MESSAGES = 100;
 
-  /// Of its deliveries per statement, whatever has become of them: as many as a broadcast has would take longer than the driver waits.
+  /// Of a message's deliveries per statement, in whatever state: reading all deliveries of a
+  /// broadcast at once would take longer than the driver waits.
   static final int MOST_DEVICES = 1_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(QueuedSweeper.class);
 
-  /// What MySQL's clock says counts, as where partitions are dropped.
+  /// MySQL's clock decides, as it does when partitions are dropped.
   static final String OPEN =
       """
       SELECT id, app_id, open_until FROM messages FORCE INDEX (messages_by_open)
@@ -71,7 +74,7 @@ final class QueuedSweeper {
   private final LanePublisher lanes;
   private Open last = Open.NONE;
 
-  /// A message of which something is queued.
+  /// A message that has queued deliveries.
   private record Open(MessageId id, AppId app, Instant until) {
     static final Open NONE =
         new Open(
@@ -80,7 +83,6 @@ final class QueuedSweeper {
             Instant.EPOCH);
   }
 
-  /// A delivery.
   private record Row(String device, String state) {
     boolean isQueued() {
       return state.equals(DeliveryState.QUEUED.word());
@@ -92,7 +94,7 @@ final class QueuedSweeper {
     this.lanes = lanes;
   }
 
-  /// Goes on where the last sweep ended, or behind the message at which it failed.
+  /// Continues where the last sweep ended, or behind the message at which it failed.
   ///
   /// @return whether there may be more
   /// @throws RuntimeException when the database or the broker is away: nothing is lost, call again
@@ -117,8 +119,8 @@ final class QueuedSweeper {
             MOST_MESSAGES);
     int ended = 0;
     for (Open message : page) {
-      // Before it: where it fails, the next sweep goes on behind it, and the next round comes back
-      // to it.
+      // Set first: after a failure the next sweep continues behind this message, and the next round
+      // comes back to it.
       last = message;
       ended += waits(sql, message) ? 0 : end(sql, message);
     }
@@ -138,7 +140,7 @@ final class QueuedSweeper {
     return Boolean.TRUE.equals(sql.queryForObject(WAITS, Boolean.class, app, id, app, id));
   }
 
-  /// @return how many
+  /// @return how many deliveries it ended
   private int end(JdbcTemplate sql, Open message) {
     int ended = 0;
     boolean open = false;
@@ -168,7 +170,7 @@ final class QueuedSweeper {
       after = page.isEmpty() ? after : page.getLast().device();
     } while (page.size() == MOST_DEVICES);
     if (!open) {
-      // A worker of an older version ended the last of them: it does not know the column.
+      // A worker of an older version, which does not know the column, ended the last of them.
       sql.update(CLOSE, message.id().day(), message.id().value());
     }
     return ended;

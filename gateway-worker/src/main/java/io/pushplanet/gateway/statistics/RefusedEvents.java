@@ -24,13 +24,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.node.ObjectNode;
 
-/// The events that the database refuses for themselves, each alone: a value that fits no column, a row that breaks a
-/// constraint. Once each of an AMQP message's has been refused so often and for so long, they are buried, in one letter, and
-/// the message need not go round any more.
+/// Events that the database refuses even alone, for a value that fits no column or a row that
+/// breaks a constraint. When all of an AMQP message's refused events have been tried often and long
+/// enough, they are buried in one dead letter, and the message need not go round any more.
 ///
-/// A message whose acknowledgement was lost comes again: it is known by its bytes and not buried twice. What an operator
-/// replays is another message, for a letter says when it was buried, and it gets all its tries again. A restart forgets: the
-/// tries begin anew, and a message is buried twice only if it came to its acknowledgement between the two.
+/// A message whose acknowledgement was lost comes again; it is recognized by its bytes and not
+/// buried twice. A letter that an operator replays is another message, because it says when it was
+/// buried, and gets all its tries again. A restart forgets: the tries begin anew, and a message is
+/// buried twice only if the restart came between its burial and its acknowledgement.
 ///
 /// Thread-safe.
 final class RefusedEvents {
@@ -45,21 +46,22 @@ final class RefusedEvents {
   private final Duration patience;
   private final Lock burying = new ReentrantLock();
 
-  /// By the event's digest; that which was not tried for the longest time is first.
+  /// By the event's digest; the event that has not been tried for the longest time is first.
   @GuardedBy("this")
   private final SequencedMap<String, Tries> refused = new LinkedHashMap<>();
 
-  /// Digests of AMQP messages, each with what was refused of it.
+  /// Digests of AMQP messages, each together with its refused events.
   @GuardedBy("burying")
   private final SequencedSet<String> buried = new LinkedHashSet<>();
 
-  /// @param reason what the database said
+  /// @param reason the database's message
   record Refusal(DeliveryEvent event, String reason) {}
 
   private record Tries(int count, Instant first, Instant last) {}
 
-  /// @param leastTries how often an event is tried before it is buried
-  /// @param patience since its first try. An event that was not tried for so long begins anew
+  /// @param leastTries how often an event is tried at least before it is buried
+  /// @param patience how long it is tried at least. An event that was not tried for so long begins
+  ///     anew
   RefusedEvents(DeadLetters deadLetters, Clock clock, int leastTries, Duration patience) {
     this.deadLetters = deadLetters;
     this.clock = clock;
@@ -67,7 +69,7 @@ final class RefusedEvents {
     this.patience = patience;
   }
 
-  /// Whether the event was refused lately.
+  /// Whether the database refused the event lately.
   synchronized boolean has(DeliveryEvent event) {
     if (refused.isEmpty()) {
       return false;
@@ -91,17 +93,17 @@ final class RefusedEvents {
     }
   }
 
-  /// The event was written after all.
+  /// Forgets an event that was written after all.
   synchronized void remove(DeliveryEvent event) {
     if (!refused.isEmpty()) {
       refused.remove(digest(event));
     }
   }
 
-  /// Buries what is refused of an AMQP message, unless that was done before.
+  /// Buries the refused events of an AMQP message, unless they were buried before.
   ///
-  /// @param body the message's, all else of which is written
-  /// @return whether the message is done with; else it is to be handed out again
+  /// @param body the message's; all its other events are written
+  /// @return whether the message is done; otherwise the broker is to hand it out again
   /// @throws io.pushplanet.common.lane.BrokerUnavailable when nothing was buried
   boolean bury(byte[] body, List<Refusal> refusals) {
     String message = digest(body, refusals);
@@ -147,7 +149,8 @@ final class RefusedEvents {
     LOG.error("event=statistics_events_dead queue={} events={}", queue, refusals.size());
   }
 
-  /// Readers skip the field. It makes the letter unlike every message that was buried before.
+  /// Adds a field that readers skip. It makes the letter unlike every message that was buried
+  /// before.
   private byte[] inLetter(DeliveryEvent event) {
     ObjectNode told = WireForm.mapper().valueToTree(event);
     return WireForm.write(told.put("buried_at", clock.instant().toString()));

@@ -36,17 +36,19 @@ class StatisticsConfiguration {
   private static final Duration EVERY_HOUR = Duration.ofHours(1);
 
   /// @param prefetch AMQP messages in hand, of `push.accepted` and of `push.events`
-  /// @param earlyPrefetch AMQP messages in hand of `push.early`: receipts that came before their deliveries, or that a device
-  ///   made up, and uplinks of an app whose others are being written
-  /// @param earlyPause how long what is in `push.early` waits for the next look at it
+  /// @param earlyPrefetch AMQP messages in hand of `push.early`: receipts that came before their
+  ///     deliveries or that a device made up, and uplinks of an app while others of it are being
+  ///     written
+  /// @param earlyPause how long an event in `push.early` waits for its next try
   /// @param writers transactions at once; each takes a connection of the database's pool
   /// @param gather how long events may wait for others to be written with
   /// @param mostEvents events written in one transaction
-  /// @param refusedFor how long the database must have refused an event before it is buried in the dead letters. Meanwhile
-  ///   its AMQP message goes round
-  /// @param refusedTimes how often, besides
+  /// @param refusedFor how long the database must have refused an event before it is buried in the
+  ///     dead letters. Meanwhile its AMQP message goes round
+  /// @param refusedTimes how often the database must have refused it, besides
   /// @param retentionDays whole days of messages, deliveries and statistics kept before today
-  /// @param uplinkRetention what devices published longer ago is deleted, whether the app's backend has read it or not
+  /// @param uplinkRetention uplinks older than that are deleted, whether the app's backend has read
+  ///     them or not
   @Validated
   @ConfigurationProperties(prefix = "gateway.statistics", ignoreUnknownFields = false)
   record StatisticsSettings(
@@ -111,7 +113,8 @@ class StatisticsConfiguration {
                 Topology.EARLY,
                 settings.earlyPrefetch(),
                 (body, redelivered, _) -> intake.takeEarly(body)));
-    // It publishes little, and what it takes away makes room.
+    // It does not rest while the broker takes no messages: it publishes little, and the messages
+    // that it takes away make room.
     return new QueueConsumer(
         connections, "statistics", queues, () -> false, deadLetters, random, meters);
   }

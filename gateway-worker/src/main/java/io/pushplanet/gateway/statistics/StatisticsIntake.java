@@ -31,16 +31,18 @@ import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.dao.TransientDataAccessException;
 import org.springframework.transaction.TransactionException;
 
-/// Gathers the events of many AMQP messages into one transaction. [#take] is called once per AMQP message, each on a thread of
-/// its own, and returns when its events are written. Several threads write, each always the same messages, so that they do
-/// not meet in a row of `messages` or `deliveries`; what they hold back, [HeldEvents] says. What cannot be written yet goes to
-/// `push.early` ([EarlyEvents]). Bounded by the prefetch of the three queues. Thread-safe.
+/// Gathers the events of many AMQP messages into one transaction. [#take] is called once per AMQP
+/// message, each time on a thread of its own, and returns when the message's events are written.
+/// Several threads write. Each message belongs to one of them, so that no two meet in a row of
+/// `messages` or `deliveries`. [HeldEvents] says which events a writer holds back, and events that
+/// cannot be written yet go to `push.early` ([EarlyEvents]). Bounded by the prefetch of the three
+/// queues. Thread-safe.
 public final class StatisticsIntake implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(StatisticsIntake.class);
   private static final Duration LONGEST_WAIT_FOR_ROOM = Duration.ofSeconds(60);
   private static final Duration NAP = Duration.ofMillis(5);
 
-  /// MySQL's "incorrect value" tells no class of error (`HY000`), MariaDB's does
+  /// MySQL gives "incorrect value" no class of error (`HY000`); MariaDB does
   /// (https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html#error_er_truncated_wrong_value_for_field).
   private static final int INCORRECT_VALUE = 1366;
 
@@ -58,9 +60,9 @@ public final class StatisticsIntake implements AutoCloseable {
   private final Timer writes;
   private final DistributionSummary sizes;
 
-  /// @param refusals what the database does not take
-  /// @param early what it does not take yet
-  /// @param writers threads that write, at most as many as the database has connections for
+  /// @param refusals events that the database does not take
+  /// @param early events that it does not take yet
+  /// @param writers how many threads write; at most as many as the database has connections for
   /// @param gather how long events may wait for others
   /// @param mostEvents per transaction
   /// @param prefetch of `push.accepted` and of `push.events`, each
@@ -92,13 +94,13 @@ public final class StatisticsIntake implements AutoCloseable {
             .toList();
   }
 
-  /// Writes the events of one AMQP message, puts aside those that cannot be written yet, or buries those that the database keeps
-  /// refusing; acknowledge it afterwards.
+  /// Writes the events of one AMQP message, puts aside those that cannot be written yet, and buries
+  /// those that the database keeps refusing. Acknowledge the message afterwards.
   ///
   /// @param body a batch of [DeliveryEvent] in wire form
   /// @throws DeadItems when some of them cannot be read and the others are written
-  /// @throws io.pushplanet.common.wire.MalformedWire when it is none
-  /// @throws RuntimeException when it was not written: hand it out again
+  /// @throws io.pushplanet.common.wire.MalformedWire when the body is no batch
+  /// @throws RuntimeException when the events were not written: hand the message out again
   public void take(byte[] body) {
     inHand.incrementAndGet();
     try {
@@ -110,7 +112,8 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
-  /// The same for an AMQP message of `push.early`, after a pause: what still cannot be written goes back there, behind all others.
+  /// Does the same for an AMQP message of `push.early`, after a pause. Events that still cannot be
+  /// written go back there, behind all others.
   public void takeEarly(byte[] body) {
     List<DeadItem> dead = new ArrayList<>();
     List<DeliveryEvent> events = WireForm.readBatch(body, DeliveryEvent.class, dead::add);
@@ -128,8 +131,8 @@ public final class StatisticsIntake implements AutoCloseable {
     List<Refusal> refused = new ArrayList<>();
     try {
       for (Batch batch : handOver(events)) {
-        // Without a clock, which would cost more than the wait: a statement ends within the
-        // connection's time, after a few tries at most, and with it the batch.
+        // Without a timeout, which would cost more than the wait itself: a statement ends within
+        // the connection's time, after a few tries at most, and with it the batch.
         Batch.Written written = batch.written().get();
         notYet.addAll(written.early());
         refused.addAll(written.refused());
@@ -139,7 +142,7 @@ public final class StatisticsIntake implements AutoCloseable {
     } catch (InterruptedException e) {
       throw interrupted(e);
     }
-    // Before anything is put aside: a message that goes round would leave a copy of it each time.
+    // Before any event is put aside: a message that goes round would leave a copy of it each time.
     if (!refused.isEmpty() && !refusals.bury(body, refused)) {
       throw new IllegalStateException(
           "the database refuses "
@@ -181,7 +184,7 @@ public final class StatisticsIntake implements AutoCloseable {
             case DeliveryEvent.Attempted attempted -> attempted.message().hashCode();
             case DeliveryEvent.Ended ended -> ended.message().hashCode();
             case DeliveryEvent.Receipt receipt -> receipt.message().hashCode();
-            // Writers that had uplinks of one app would only wait for each other.
+            // Two writers with uplinks of one app would only wait for each other.
             case DeliveryEvent.Uplink uplink -> uplink.app().hashCode();
           };
       parts.computeIfAbsent(Math.floorMod(hash, waiting.size()), _ -> new ArrayList<>()).add(event);
@@ -202,16 +205,16 @@ public final class StatisticsIntake implements AutoCloseable {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (Throwable e) {
-        // An Error too: if this thread ended, whoever tells of its messages would wait for ever.
+        // An Error too: if this thread ended, the callers of `take` would wait forever.
         held.forEach(batch -> batch.fail(e));
         LOG.error("event=statistics_writer_failed messages={}", held.size(), e);
       }
     }
   }
 
-  /// Until it is interrupted.
+  /// Writes until the thread is interrupted.
   ///
-  /// @param held gets the batches that are in hand
+  /// @param held gets the batches in hand
   private void write(BlockingQueue<Batch> mine, List<Batch> held) throws InterruptedException {
     HeldEvents heldEvents = new HeldEvents(System.nanoTime());
     while (!Thread.currentThread().isInterrupted()) {
@@ -232,7 +235,8 @@ public final class StatisticsIntake implements AutoCloseable {
       for (int from = 0; from < due.size(); from += mostEvents) {
         write(due.subList(from, Math.min(from + mostEvents, due.size())));
       }
-      // Among others each would make all be written again in halves.
+      // One at a time: together with others, each would make all of them be written again in
+      // halves.
       refusedBefore.forEach(told -> write(List.of(told)));
     } finally {
       wroteNanos = System.nanoTime();
@@ -248,8 +252,8 @@ public final class StatisticsIntake implements AutoCloseable {
     return held >= prefetch ? HeldEvents.Flow.BEHIND : HeldEvents.Flow.STEADY;
   }
 
-  /// Since the last write each writer has gathered, and had nothing. What waits at one may be in the batches that another is
-  /// writing.
+  /// Whether no writer has had anything to write for as long as it gathers. The events that one
+  /// writer holds may belong to batches that another is writing.
   private boolean nobodyWrites() {
     return writing.get() == 0 && System.nanoTime() - wroteNanos > 2 * gather.toNanos();
   }
@@ -262,7 +266,8 @@ public final class StatisticsIntake implements AutoCloseable {
     }
     long until = System.nanoTime() + gather.toNanos();
     while (heldEvents.ready() < mostEvents && until - System.nanoTime() > 0) {
-      // Slept through: to be woken for each batch costs as much as to write it.
+      // Sleeps instead of waiting for the next batch: waking this thread for each batch would cost
+      // as much as writing it.
       TimeUnit.NANOSECONDS.sleep(Math.min(NAP.toNanos(), gather.toNanos()));
       int before = held.size();
       mine.drainTo(held);
@@ -289,7 +294,7 @@ public final class StatisticsIntake implements AutoCloseable {
       LOG.warn(
           "event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
       if (told.size() > 1 && !isForAll(e)) {
-        // One event that cannot be written must not hold up its neighbours.
+        // An event that cannot be written must not hold up its neighbours.
         write(told.subList(0, told.size() / 2));
         write(told.subList(told.size() / 2, told.size()));
       } else if (told.size() == 1 && isForIt(e)) {
@@ -304,14 +309,14 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
-  /// The event's values are at fault, not the database or the statement.
+  /// Whether the event's values are at fault, not the database or the statement.
   private static boolean isForIt(RuntimeException failure) {
     return failure instanceof DataIntegrityViolationException
         || (NestedExceptionUtils.getMostSpecificCause(failure) instanceof SQLException refusal
             && refusal.getErrorCode() == INCORRECT_VALUE);
   }
 
-  /// The database is away: each event would only wait for it in turn.
+  /// Whether the database is away. Then each event would only wait for it in turn.
   private static boolean isForAll(RuntimeException failure) {
     return switch (failure) {
       case TransactionException _,

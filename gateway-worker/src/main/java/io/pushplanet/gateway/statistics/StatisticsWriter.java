@@ -36,12 +36,13 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Writes events in one transaction: locks the rows they are about, lets the [Ledger] do the bookkeeping, and writes what
-/// changed in sorted bulk statements. [Uplinks] come behind it. Writing an event twice has the effect of writing it once.
-/// Thread-safe.
+/// Writes events in one transaction: locks their rows, lets the [Ledger] do the bookkeeping, and
+/// writes the changes in sorted bulk statements. [Uplinks] follow in another transaction. Writing
+/// an event twice has the effect of writing it once. Thread-safe.
 ///
-/// That a message was accepted is nearly always the first that is told of its rows, so they are not looked for but
-/// inserted; only when one is there after all does it all begin again with a look at each.
+/// An acceptance is nearly always the first event of its rows, so they are inserted without looking
+/// for them. Only when a row is there after all does the transaction begin again, with a look at
+/// each.
 public final class StatisticsWriter {
   private static final int ROWS_PER_SELECT = 200;
   private static final int MOST_TRIES = 5;
@@ -70,8 +71,8 @@ public final class StatisticsWriter {
             displayed_at = VALUES(displayed_at), opened_at = VALUES(opened_at)
           """);
 
-  /// Events of a message may come before its `accepted`: the row then waits for its texts with empty ones. An assignment sees
-  /// what those before it have assigned.
+  /// Events of a message may come before its acceptance: its row then has empty texts until that
+  /// arrives. In MySQL, an assignment sees the values that earlier ones have assigned.
   private static final BulkInsert CHANGE_MESSAGES =
       new BulkInsert(
           """
@@ -100,7 +101,7 @@ public final class StatisticsWriter {
           7,
           "ON DUPLICATE KEY UPDATE count = count + VALUES(count)");
 
-  /// What an event needs of others in the same bulk comes first.
+  /// Puts events that others of the same bulk depend on first.
   private static final Comparator<DeliveryEvent> CAUSES_FIRST =
       Comparator.comparingInt(event ->
           switch (event) {
@@ -120,13 +121,15 @@ public final class StatisticsWriter {
   public StatisticsWriter(DataSource database) {
     this.database = new JdbcTemplate(database);
     this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    // No gap locks: two writers then wait for each other only on the same row.
+    // READ COMMITTED takes no gap locks: two writers then wait for each other only at the same row.
     this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.uplinks = new Uplinks(database);
   }
 
-  /// @return what is not written (yet): receipts whose delivery is not in the table, uplinks of apps that somebody else holds
-  /// @throws org.springframework.dao.DataAccessException when uplinks, or all of it, were not written
+  /// @return the events that are not written (yet): receipts whose delivery is not in the table,
+  ///     and uplinks of apps that another writer has locked
+  /// @throws org.springframework.dao.DataAccessException when uplinks, or all events, were not
+  ///     written
   public List<DeliveryEvent> write(List<DeliveryEvent> events) {
     List<DeliveryEvent> others = new ArrayList<>();
     List<DeliveryEvent.Uplink> fromDevices = new ArrayList<>();
@@ -156,8 +159,8 @@ public final class StatisticsWriter {
             transactions.execute(status -> writeInTransaction(ordered, unseen));
         return early == null ? List.of() : early;
       } catch (ConcurrencyFailureException | DuplicateKeyException e) {
-        // Another worker wrote one of these rows in between (or MySQL chose us in a deadlock), or
-        // what was taken for new is not: look again.
+        // Another worker wrote one of these rows meanwhile (or MySQL chose this transaction in a
+        // deadlock), or a row was there that should have been new: look again.
         if (tried == MOST_TRIES) {
           throw e;
         }
@@ -165,7 +168,7 @@ public final class StatisticsWriter {
     }
   }
 
-  /// @param unseen whether rows whose message was just accepted are taken for new without a look
+  /// @param unseen whether rows of messages that were just accepted count as new without a look
   private List<DeliveryEvent.Receipt> writeInTransaction(
       List<DeliveryEvent> events, boolean unseen) {
     Set<DeliveryKey> told = new HashSet<>();
@@ -203,8 +206,8 @@ public final class StatisticsWriter {
     return ledger.withoutRow();
   }
 
-  /// @param told gets the rows of which something is told
-  /// @param news gets those that should not be there yet
+  /// @param told gets the rows that the events are about
+  /// @param news gets the rows that should not be there yet
   private static void keys(
       List<DeliveryEvent> events, Set<DeliveryKey> told, Set<DeliveryKey> news) {
     for (DeliveryEvent event : events) {

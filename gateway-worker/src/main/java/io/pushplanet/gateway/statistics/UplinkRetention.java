@@ -4,8 +4,8 @@ import java.sql.PreparedStatement;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/// Deletes the uplinks that are older than they are kept, read or not. How old they are says MySQL's clock: a worker whose own
-/// is ahead deletes nothing too early. One worker at a time; thread-safe.
+/// Deletes uplinks that are older than the retention, read or not. MySQL's clock decides, so that a
+/// worker whose clock is ahead deletes nothing too early. One worker at a time; thread-safe.
 final class UplinkRetention {
   /// Rows per statement.
   static final int MOST_ROWS = 1_000;
@@ -21,7 +21,7 @@ final class UplinkRetention {
     this.retention = retention;
   }
 
-  /// Deletes some.
+  /// Deletes one portion.
   ///
   /// @return whether there may be more
   boolean trim() {

@@ -19,13 +19,16 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// The table `uplinks`. An app's backend reads on behind the last id it has seen, so ids of one app are given out only when
-/// all before them are committed: until then its row in `apps` is locked, in a transaction that does nothing else.
+/// The table `uplinks`. An app's backend reads on behind the last id that it has seen, so an app's
+/// ids are given out only when all lower ones are committed. Until then its row in `apps` is
+/// locked, in a transaction that does nothing else.
 ///
-/// Nobody waits for that lock longer than other writers need: a worker that has vanished holds it until the database ends its
-/// session, and would hold up whatever is written after its app's uplinks. Thread-safe.
+/// A writer waits for that lock only for as long as other writers need it. A worker that has
+/// vanished holds it until the database ends its session, and all events written after the app's
+/// uplinks would wait as well. Thread-safe.
 final class Uplinks {
-  /// With pauses that double, and are cut by up to a half so that writers do not meet again: some 500 ms in all.
+  /// The pauses double, and are cut by up to a half so that two writers do not meet again: some 500
+  /// ms in all.
   private static final int MOST_TRIES = 7;
 
   private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
@@ -41,7 +44,7 @@ final class Uplinks {
 
   private final JdbcTemplate database;
   private final TransactionTemplate transactions;
-  // Who was there in vain for all tries has one until the row is free.
+  // After all tries in vain, a writer tries only once until the row is free.
   private volatile boolean heldForLong;
 
   Uplinks(DataSource database) {
@@ -50,7 +53,7 @@ final class Uplinks {
     this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
   }
 
-  /// @return those whose app somebody else holds; they are not written
+  /// @return the uplinks whose app another writer has locked; they are not written
   /// @throws org.springframework.dao.DataAccessException when some were not written
   List<Uplink> write(List<Uplink> uplinks) {
     List<Uplink> left = uplinks;
@@ -89,7 +92,7 @@ final class Uplinks {
     return left;
   }
 
-  /// @return the apps that are locked by somebody else; one that is not there is nobody's
+  /// @return the apps that other writers have locked; an app that does not exist is not among them
   private Set<String> lock(List<Uplink> uplinks) {
     Set<String> apps = new TreeSet<>();
     uplinks.forEach(uplink -> apps.add(uplink.app().value()));

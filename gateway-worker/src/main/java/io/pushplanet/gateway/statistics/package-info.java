@@ -1,4 +1,4 @@
-/// Writes what happened to messages into MySQL, in bulk and idempotently.
+/// Writes messages' events into MySQL, in bulk and idempotently.
 @NullMarked
 package io.pushplanet.gateway.statistics;
 

@@ -6,15 +6,16 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.function.LongSupplier;
 
-/// Starts with the time of another clock and goes on by [System#nanoTime]: nobody sets it back, and a wait until some instant is never longer than
-/// it was when it began. For what lasts so long from now on; the time of day that others are told is a clock's that is set. Thread-safe.
+/// Starts with another clock's time and advances by [System#nanoTime]. It is never set back, so a
+/// wait until some instant never grows longer than it was at its beginning. Use it for durations
+/// from now on, and a real clock for a time of day that leaves the process. Thread-safe.
 public final class SteadyClock extends Clock {
   private final Instant start;
   private final long startNanos;
   private final LongSupplier nanoTime;
   private final ZoneId zone;
 
-  /// @param clock for the time of day to start with
+  /// @param clock gives the time of day to start with
   public SteadyClock(Clock clock) {
     this(clock, System::nanoTime);
   }
