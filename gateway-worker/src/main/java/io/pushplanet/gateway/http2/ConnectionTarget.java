@@ -3,9 +3,10 @@ package io.pushplanet.gateway.http2;
 import java.net.URI;
 import javax.net.ssl.SSLContext;
 
-/// What connections are pooled by: no two credentials share one, because a provider ties a connection to its first sender.
+/// The key by which connections are pooled. No two credentials share a connection, because a
+/// provider ties it to its first sender.
 ///
-/// @param credential who we are there: `TEAM/KEY`, a certificate's fingerprint, a project
+/// @param credential our identity there: `TEAM/KEY`, a certificate's fingerprint, a project
 /// @param tls with the client certificate, if there is one
 public record ConnectionTarget(String credential, URI endpoint, SSLContext tls) {
   int port() {

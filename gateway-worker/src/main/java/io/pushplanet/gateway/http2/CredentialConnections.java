@@ -18,31 +18,35 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The connections that one credential uses just now, and the requests that wait for room on one of them. A connection is
-/// borrowed from the pool while it has requests, and goes back soon after its last one.
+/// The connections that one credential uses now, and the requests that wait for room on one of
+/// them. A connection is borrowed from the pool while it has requests, and returned soon after its
+/// last one.
 ///
 /// Thread-safe. Nothing here blocks for long: connecting has a thread of its own.
 final class CredentialConnections {
   private static final Logger LOG = LoggerFactory.getLogger(CredentialConnections.class);
 
-  /// After a failed connect the next try waits so long: those who come meanwhile are told at once instead of queueing up to
-  /// knock one after the other.
+  /// The pause after a failed connect. Requests that arrive meanwhile fail at once, instead of
+  /// trying to connect one after the other.
   private static final Duration AFTER_A_FAILURE = Duration.ofSeconds(1);
 
-  /// The pause after the second connection in a row that ended before it had answered anything. It doubles with each up to
-  /// [#AFTER_A_FAILURE]; the first is replaced at once, for that happens.
+  /// The pause after the second connection in a row that ended before it had answered anything. It
+  /// doubles with each further one up to [#AFTER_A_FAILURE]. The first one is replaced at once,
+  /// because a single such end is normal.
   private static final Duration AFTER_AN_UNPROVEN = Duration.ofMillis(250);
 
-  /// Another connection is opened when four fifths of the streams were in use for so long.
+  /// Another connection is opened when four fifths of the streams have been in use for so long.
   private static final Duration CROWDED = Duration.ofSeconds(1);
 
   private static final Duration BACK_TO_POOL_AFTER = Duration.ofSeconds(1);
 
-  /// How often a request is written at most. The peer said of each but the last that it did not look at it: by a GOAWAY,
-  /// after which it has looked at others, or by a refusal, after which it may refuse the next as well.
+  /// How often a request is written at most. Of all writes but the last the peer said that it did
+  /// not process them: by a GOAWAY, after which it has processed other requests, or by a refusal,
+  /// after which it may refuse the next request as well.
   private static final int MOST_WRITES = 20;
 
-  /// Connections at a time that have let nobody in yet, before others are tried.
+  /// How many connections may wait for the peer's first stream at a time before other connections
+  /// are tried.
   private static final int MOST_CLOSED_TO_US = 2;
 
   private final ConnectionTarget target;
@@ -53,7 +57,7 @@ final class CredentialConnections {
   private volatile List<Http2Connection> connections = List.of();
   private volatile int waiting;
 
-  /// Those of them that are high.
+  /// How many of the waiting requests have priority `high`.
   private volatile int highWaiting;
 
   @GuardedBy("lock")
@@ -71,7 +75,7 @@ final class CredentialConnections {
   @GuardedBy("lock")
   private long noConnectBeforeNanos = System.nanoTime();
 
-  /// Connections in a row that ended before they had answered anything.
+  /// How many connections in a row ended before they had answered anything.
   @GuardedBy("lock")
   private int unprovenInARow;
 
@@ -95,8 +99,8 @@ final class CredentialConnections {
     return turnstile;
   }
 
-  /// The request ends within the time for a free stream and the time for an answer, or these anew each time that it is to be
-  /// written again.
+  /// Sends the request or queues it. It ends within the time for a free stream plus the time for an
+  /// answer; both begin anew each time that it has to be written again.
   void submit(Exchange exchange) {
     exchange.waitsUntilNanos = System.nanoTime() + settings.connectTimeout().toNanos();
     if (isFirst(exchange.request.priority()) && place(exchange)) {
@@ -111,8 +115,8 @@ final class CredentialConnections {
     }
   }
 
-  /// Whether nobody is before it. High ones overtake normal ones, and not each other: under a load that does not end, those who
-  /// once had to wait would wait as long as it lasts.
+  /// Whether no request is before it. A `high` request overtakes normal ones, but no other `high`
+  /// one: under an endless load, a request that once had to wait would wait until the load ends.
   private boolean isFirst(Priority priority) {
     return switch (priority) {
       case HIGH -> highWaiting == 0;
@@ -120,7 +124,7 @@ final class CredentialConnections {
     };
   }
 
-  /// Nobody waits for it any more.
+  /// Ends a request whose sender no longer waits.
   void abandon(Exchange exchange) {
     exchange.end(new NoAnswer("interrupted"));
     Http2Connection connection = exchange.connection;
@@ -129,7 +133,8 @@ final class CredentialConnections {
     }
   }
 
-  /// A connection could not keep it, and the peer has not looked at it. One that was written has its time for a free stream anew.
+  /// Takes back a request that a connection could not keep and the peer has not processed. If it
+  /// was written, its time for a free stream begins anew.
   void again(Exchange exchange, String why, boolean wasWritten) {
     long now = System.nanoTime();
     if (wasWritten) {
@@ -162,8 +167,9 @@ final class CredentialConnections {
     }
   }
 
-  /// On the connection with room that comes first, so that those behind become idle and may close; one after the other past
-  /// four fifths. A request that was refused goes elsewhere if it can.
+  /// Takes the first connection with room, so that later ones become idle and may close. When all
+  /// are four fifths full, they are filled one after the other. A refused request goes to another
+  /// connection if it can.
   private boolean place(Exchange exchange) {
     List<Http2Connection> all = connections;
     for (Http2Connection connection : all) {
@@ -192,7 +198,8 @@ final class CredentialConnections {
 
   @GuardedBy("lock")
   private void serve() {
-    // Told before the look for room: who makes room afterwards sees it.
+    // Before the search for room, so that a connection that gets room afterwards sees the waiting
+    // requests.
     tellWaiting();
     serve(high);
     if (high.isEmpty()) {
@@ -212,7 +219,7 @@ final class CredentialConnections {
     waiting = high.size() + normal.size();
   }
 
-  /// Who waits, and who comes from now on, is told so.
+  /// Ends all waiting and all later requests as not sent.
   void close() {
     lock.lock();
     try {
@@ -232,8 +239,9 @@ final class CredentialConnections {
     }
   }
 
-  /// Not while another opens, and not while those who wait are fewer than the first answers will let in. A connection that has
-  /// not let anybody in promises none.
+  /// Opens another connection, unless one is opening already, or fewer requests wait than the first
+  /// answers of the present connections will let in. A connection on which the peer allows no
+  /// stream yet promises no room.
   @GuardedBy("lock")
   private void openIfUseful() {
     List<Http2Connection> quiet = park(Http2Connection::isQuiet);
@@ -289,7 +297,7 @@ final class CredentialConnections {
         });
   }
 
-  /// @param failure the word of it, where there is no connection
+  /// @param failure the reason when there is no connection
   private void opened(@Nullable Http2Connection connection, String failure) {
     lock.lock();
     try {
@@ -325,7 +333,8 @@ final class CredentialConnections {
     tellWaiting();
   }
 
-  /// It takes no more requests. What is still under way on it ends there, and its replacement opens meanwhile.
+  /// Lets go of a connection that takes no more requests. Those under way on it may end there,
+  /// while its replacement opens.
   void retired(Http2Connection connection) {
     lock.lock();
     try {
@@ -353,7 +362,8 @@ final class CredentialConnections {
     }
   }
 
-  /// A peer that ends each connection would be called again for as long as a message is left.
+  /// Counts ends without an answer: a peer that ends each connection would be called again and
+  /// again, for as long as there are messages.
   @GuardedBy("lock")
   private void countEnd(Http2Connection ended) {
     unprovenInARow = ended.isProven() ? 0 : unprovenInARow + 1;
@@ -396,8 +406,8 @@ final class CredentialConnections {
     }
   }
 
-  /// A peer that lets nothing in while nothing is under way, by a window or a limit of zero, has had its time, also where that is
-  /// how it began.
+  /// Closes connections whose peer has let no request in for too long while none was under way, by
+  /// a window or a limit of zero. That also holds for a connection that began so.
   private void leaveStarved() {
     for (Http2Connection connection : connections) {
       if (connection.isIdle(settings.deadAfter())) {
@@ -434,7 +444,7 @@ final class CredentialConnections {
     for (Http2Connection connection : connections) {
       if (choice.test(connection) && connection.park()) {
         parked.add(connection);
-        // Its end is the pool's.
+        // From now on it is the pool that may end it.
         unprovenInARow = connection.isProven() ? 0 : unprovenInARow;
       }
     }

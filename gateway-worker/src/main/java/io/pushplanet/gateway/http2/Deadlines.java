@@ -1,11 +1,13 @@
 package io.pushplanet.gateway.http2;
 
-/// What may take too long on a connection while requests are under way: a peer that says nothing is asked, and left when it does
-/// not answer; a request without an answer is given up, with the connection when it has answered nothing else meanwhile either; so
-/// is a connection that takes nothing. Confined to its event loop.
+/// Ends what takes too long on a connection while requests are under way. A silent peer gets a
+/// PING, and the connection is closed when it does not answer. A request without an answer is given
+/// up, together with the connection when the peer has answered nothing else meanwhile. A connection
+/// that takes no bytes is closed. Confined to its event loop.
 final class Deadlines {
-  /// A connection is looked at so many times until it counts as dead, and asked after a third of them. Looks are counted, not
-  /// time: a pause of our own is not the peer's silence.
+  /// A connection is looked at so many times until it counts as dead, and gets a PING after a third
+  /// of them. Looks are counted instead of time, because a pause of our own process is not the
+  /// peer's silence.
   private static final int LOOKS = 30;
 
   private static final int LOOKS_AFTER_PING = LOOKS * 2 / 3 - 3;
@@ -22,17 +24,17 @@ final class Deadlines {
     this.settings = settings;
   }
 
-  /// Nothing was under way before.
+  /// Called when the first request gets under way.
   void busy() {
     busySinceNanos = System.nanoTime();
   }
 
-  /// The peer has said something.
+  /// Called when the peer has sent a frame.
   void heard() {
     looksSincePing = -1;
   }
 
-  /// The peer has answered a request.
+  /// Called when the peer has answered a request.
   void answered(long nowNanos) {
     answeredNanos = nowNanos;
   }
@@ -41,7 +43,7 @@ final class Deadlines {
     return answeredNanos - nanos >= 0;
   }
 
-  /// To be called when something is under way.
+  /// Called when requests are under way.
   void keepLooking() {
     if (!looking) {
       looking = true;

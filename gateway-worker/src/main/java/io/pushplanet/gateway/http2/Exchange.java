@@ -12,12 +12,14 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// One request and its one end. Whoever ends it first decides how; the fields of its stream are confined to the event loop of
-/// the connection that carries it, the fields of its wait to the lock of [CredentialConnections].
+/// One request and its end. The first caller that ends it decides how. The fields of its stream are
+/// confined to the event loop of the connection that carries it, the fields of its wait to the lock
+/// of [CredentialConnections].
 final class Exchange {
   static final int MOST_BODY_BYTES = 64 * 1024;
 
-  /// By REFUSED_STREAM. The last try is on another connection, where this one answered nobody meanwhile.
+  /// Refusals by REFUSED_STREAM. The last try is on another connection, if this one answered no
+  /// request meanwhile.
   static final int MOST_REFUSALS = 5;
 
   private static final VarHandle REPLY = reply();
@@ -25,18 +27,18 @@ final class Exchange {
 
   final ProviderRequest request;
 
-  // Its wait for a stream.
+  // Of its wait for a stream.
   long waitsUntilNanos;
   int written;
   int refusals;
   long firstRefusedNanos;
   @Nullable Http2Connection refusedBy;
 
-  // Between the sender and the event loop.
+  // Shared by the sender and the event loop.
   @Nullable Exchange submittedBefore;
   volatile @Nullable Http2Connection connection;
 
-  // Its stream.
+  // Of its stream.
   int stream;
   int bodySent;
   long windowGrowth;
@@ -57,7 +59,7 @@ final class Exchange {
     this.request = request;
   }
 
-  /// @return whether it was this that ended it
+  /// @return whether this call ended it
   boolean end(Reply end) {
     if (!REPLY.compareAndSet(this, null, end)) {
       return false;
@@ -70,7 +72,8 @@ final class Exchange {
     return reply != null;
   }
 
-  /// The connections see to it that every exchange ends: while it waits for a stream, and while it waits for its answer.
+  /// Waits without a deadline of its own: the connections end every exchange in time, both while it
+  /// waits for a stream and while it waits for its answer.
   Reply await() throws InterruptedException {
     waiter = Thread.currentThread();
     Reply end = reply;
@@ -92,7 +95,7 @@ final class Exchange {
     }
   }
 
-  /// Made ready for another stream.
+  /// Makes it ready for another stream.
   void startsOver() {
     stream = 0;
     bodySent = 0;
@@ -111,7 +114,7 @@ final class Exchange {
     return status > 0;
   }
 
-  /// The answer's head, without what only frames it.
+  /// Keeps the answer's head, without the fields that only frame it.
   void answered(int answeredStatus, Http2Headers answeredHeaders) {
     status = answeredStatus;
     Map<String, String> named = new HashMap<>();

@@ -3,8 +3,8 @@ package io.pushplanet.gateway.http2;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
-/// Writes HTTP/2's frames (RFC 9113, section 6), several into one buffer: a promise and a buffer for each of them cost more
-/// than the frame.
+/// Writes HTTP/2 frames (RFC 9113, section 6), several of them into one buffer: a promise and a
+/// buffer for each frame cost more than the frame.
 final class Frames {
   static final byte DATA = 0x0;
   static final byte HEADERS = 0x1;
@@ -19,7 +19,7 @@ final class Frames {
   static final int ACK = 0x1;
   static final int END_HEADERS = 0x4;
 
-  /// What every peer takes.
+  /// The largest frame that every peer accepts.
   static final int LARGEST = 16_384;
 
   static final int HEAD_BYTES = 9;
@@ -40,7 +40,7 @@ final class Frames {
     out.writeInt(stream);
   }
 
-  /// What a client begins with.
+  /// The bytes with which a client begins.
   static void preface(ByteBuf out, int streamWindow, int connectionWindow, int longestHeaders) {
     out.writeBytes(PREFACE);
     head(out, 3 * SETTING_BYTES, SETTINGS, 0, 0);
@@ -53,7 +53,7 @@ final class Frames {
     windowUpdate(out, 0, connectionWindow - 65_535);
   }
 
-  /// A header block that `write` appends, in as many frames as it needs.
+  /// Writes a header block, which `write` appends, into as many frames as it needs.
   static void headers(ByteBuf out, int stream, boolean last, Runnable write) {
     int start = out.writerIndex();
     head(out, 0, HEADERS, last ? END_STREAM : 0, stream);

@@ -11,16 +11,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Writes header blocks (HPACK, RFC 7541) the way Apple asks for
-/// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns): the path and whatever
-/// is secret never enter the table; what differs from message to message enters it once, for its name; the rest is an index
-/// after its first use. Nothing is Huffman-coded: a few bytes less are not worth the time.
+/// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
+/// The path and secrets never enter the table. A field whose value differs between messages enters
+/// it once, for its name. All other fields are an index after their first use. Nothing is
+/// Huffman-coded: a few bytes less are not worth the time.
 ///
 /// Confined to its connection's event loop.
 final class HeaderTable {
-  /// What both ends start with (RFC 9113, section 6.5.2); a peer that offers more is not taken up on it.
+  /// The size with which both ends start (RFC 9113, section 6.5.2). A larger one that a peer offers
+  /// is not used.
   private static final int MOST_BYTES = 4_096;
 
-  /// Longer values would push the others out.
+  /// Longer values would evict the others.
   private static final int LONGEST_KEPT = 512;
 
   private static final int ENTRY_OVERHEAD = 32;
@@ -83,7 +85,7 @@ final class HeaderTable {
     shrinkTo(now);
   }
 
-  /// Writes a POST's block.
+  /// Writes the header block of a POST.
   void write(ByteBuf out, boolean tls, String authority, ProviderRequest request) {
     if (untold) {
       if (smallestUntold < limit) {
@@ -179,7 +181,7 @@ final class HeaderTable {
     out.writeCharSequence(text, StandardCharsets.US_ASCII);
   }
 
-  /// RFC 7541, section 5.1.
+  /// Writes an integer (RFC 7541, section 5.1).
   private static void integer(ByteBuf out, int pattern, int prefixBits, int value) {
     int most = (1 << prefixBits) - 1;
     if (value < most) {

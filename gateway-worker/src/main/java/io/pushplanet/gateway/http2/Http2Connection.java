@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// One HTTP/2 connection as those see it who want to send: how much room it has, and where to hand a request over. What is
-/// handed over fits: a stream and the bytes of the connection's window are taken before, so that nothing queues inside but for
-/// the socket.
+/// One HTTP/2 connection as its senders see it: how much room it has, and where they hand a request
+/// over. A request is handed over only when it fits: a stream and its bytes of the connection's
+/// window are taken before, so that requests queue inside only for the socket.
 ///
 /// Thread-safe. [Http2Streams] is the same connection on its event loop.
 final class Http2Connection {
@@ -22,7 +22,7 @@ final class Http2Connection {
   private static final long FIRST_WINDOW = 65_535;
   private static final long LARGEST_WINDOW = Integer.MAX_VALUE;
 
-  /// Nobody may take a stream: the pool has it.
+  /// While the pool has the connection, no request may take a stream.
   private static final int PARKED = Integer.MIN_VALUE / 2;
 
   private final Channel channel;
@@ -44,14 +44,14 @@ final class Http2Connection {
     this.streams = streams;
   }
 
-  /// Out of the pool.
+  /// The pool lends it to a credential's connections.
   void lendTo(CredentialConnections borrower) {
     user = borrower;
     unused = true;
     underWay.set(0);
   }
 
-  /// Back into the pool, if nothing is under way.
+  /// Prepares its return to the pool, unless requests are under way.
   boolean park() {
     if (!underWay.compareAndSet(0, PARKED)) {
       return false;
@@ -60,18 +60,19 @@ final class Http2Connection {
     return true;
   }
 
-  /// Whether it has to be asked before it is used: nothing is under way, and nothing was heard for long.
+  /// Whether it must answer a PING before it is used: no request is under way, and the peer has
+  /// been silent for long.
   boolean isQuiet() {
     return underWay.get() == 0 && !unused && silence() >= settings.pingAfter().toNanos();
   }
 
-  /// Whether nothing is under way, and nothing was heard for so long.
+  /// Whether no request is under way and the peer has been silent for so long.
   boolean isIdle(Duration since) {
     return underWay.get() == 0 && silence() >= since.toNanos();
   }
 
-  /// Hands the request over, if there is room for it. The first request goes alone until it has an answer: APNs allows one
-  /// stream until it has seen a good request
+  /// Hands the request over if there is room for it. The first request goes alone until it has an
+  /// answer: APNs allows one stream until it has seen a good request
   /// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
   boolean take(Exchange exchange) {
     if (!takesStream(exchange.request.priority())) {
@@ -108,7 +109,7 @@ final class Http2Connection {
     return false;
   }
 
-  /// A tenth is kept for what is high.
+  /// A tenth of the streams is kept for priority `high`.
   private int room(Priority priority) {
     int streamsNow = streamsNow();
     return switch (priority) {
@@ -126,7 +127,7 @@ final class Http2Connection {
     return proven;
   }
 
-  /// Over four fifths of its streams are in use.
+  /// Whether over four fifths of its streams are in use.
   boolean isCrowded() {
     return underWay.get() * 5 > streamsNow() * 4;
   }
@@ -139,7 +140,8 @@ final class Http2Connection {
     return isUsable() ? Math.max(0, streamsNow() - underWay()) : 0;
   }
 
-  /// The event loop is woken by the first of those that it has not yet fetched.
+  /// Pushes the request onto a stack. Only the first request that the event loop has not yet
+  /// fetched wakes the loop.
   private void submit(Exchange exchange) {
     Exchange before = submitted.get();
     exchange.submittedBefore = before;
@@ -164,12 +166,12 @@ final class Http2Connection {
     }
   }
 
-  /// What was handed over since the last call, the latest first.
+  /// The requests handed over since the last call, the latest first.
   @Nullable Exchange fetchSubmitted() {
     return submitted.getAndSet(null);
   }
 
-  /// A request has left the connection.
+  /// Called when a request has left the connection.
   ///
   /// @param unsent bytes of its body that were not written
   void left(int unsent) {
@@ -179,7 +181,7 @@ final class Http2Connection {
     underWay.getAndDecrement();
   }
 
-  /// Tells the waiting that there may be room.
+  /// Tells the waiting requests that there may be room.
   void madeRoom() {
     CredentialConnections borrower = user;
     if (borrower != null) {
@@ -187,7 +189,7 @@ final class Http2Connection {
     }
   }
 
-  /// The request goes to another connection, or ends.
+  /// Sends the request to another connection, or ends it.
   void giveBack(Exchange exchange, String why, boolean wasWritten) {
     exchange.startsOver();
     CredentialConnections borrower = user;
@@ -202,7 +204,7 @@ final class Http2Connection {
     allowed = (int) Math.min(Integer.MAX_VALUE, mostStreams);
   }
 
-  /// @return whether the window is still one
+  /// @return whether the window is still valid
   boolean widen(int bytes) {
     return window.addAndGet(bytes) <= LARGEST_WINDOW;
   }
@@ -217,7 +219,7 @@ final class Http2Connection {
     }
   }
 
-  /// In nanoseconds.
+  /// How long the peer has been silent, in nanoseconds.
   long silence() {
     return System.nanoTime() - lastHeardNanos;
   }
@@ -226,7 +228,7 @@ final class Http2Connection {
     return lastHeardNanos;
   }
 
-  /// Takes no new requests and is replaced; those under way may end.
+  /// Takes no new requests and is replaced. Those under way may end.
   void retire() {
     if (retired) {
       return;
@@ -247,12 +249,12 @@ final class Http2Connection {
     return !retired && channel.isActive();
   }
 
-  /// Ends at once; what is under way gets no answer.
+  /// Closes the connection at once. Requests under way get no answer.
   void close(String why) {
     onLoop(() -> streams.close(why));
   }
 
-  /// Nobody waits for it any more.
+  /// Gives up a request whose sender no longer waits.
   void cancel(Exchange exchange) {
     onLoop(() -> streams.cancel(exchange, "interrupted"));
   }
@@ -261,11 +263,11 @@ final class Http2Connection {
     try {
       channel.eventLoop().execute(task);
     } catch (RejectedExecutionException closed) {
-      // The loop ended everything before it ended itself.
+      // The loop has ended all requests before it ended itself.
     }
   }
 
-  /// Whether the peer still answers; waits for it.
+  /// Sends a PING and waits for its answer.
   boolean answersPing() {
     CountDownLatch answered = new CountDownLatch(1);
     onLoop(() -> streams.ping(answered::countDown));

@@ -31,12 +31,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 
-/// Opens HTTP/2 connections, with TLS unless the endpoint is plain `http`. Thread-safe; connecting blocks.
+/// Opens HTTP/2 connections, with TLS unless the endpoint is plain `http`. Thread-safe; connecting
+/// blocks.
 final class Http2Connector implements AutoCloseable {
   private static final int EVENT_LOOPS = 2;
   private static final String HTTP_2 = "h2";
 
-  /// A host's addresses that are tried for one connection.
+  /// How many of a host's addresses are tried for one connection.
   private static final int MOST_ADDRESSES = 4;
 
   /// A thousand requests of 1 KB may be on their way to the kernel at once.
@@ -71,13 +72,13 @@ final class Http2Connector implements AutoCloseable {
     this.names = names;
   }
 
-  /// Connects to one of the host's addresses, another one each time.
+  /// Connects to one of the host's addresses, each time to another one.
   ///
   /// @throws IOException when there is no connection within `deadline`
   Http2Connection connect(ConnectionTarget target, Duration deadline)
       throws IOException, InterruptedException {
     long endNanos = System.nanoTime() + deadline.toNanos();
-    // Half of the time, so that who waits for the connection is still there to be told what is
+    // Half of the time, so that the requests that wait for the connection still learn what is
     // wrong.
     List<InetAddress> addresses = addresses(target.endpoint().getHost(), deadline.dividedBy(2));
     IOException failure = new IOException("no address");
@@ -97,7 +98,7 @@ final class Http2Connector implements AutoCloseable {
     throw failure;
   }
 
-  /// Those of the kind that the system prefers come first.
+  /// Addresses of the family that the system prefers come first.
   private List<InetAddress> addresses(String host, Duration deadline)
       throws IOException, InterruptedException {
     InetAddress[] all = names.addresses(host, deadline);
@@ -146,7 +147,7 @@ final class Http2Connector implements AutoCloseable {
     } catch (ExecutionException e) {
       throw new IOException(String.valueOf(e.getCause()), e.getCause());
     } finally {
-      // Given up or late, be it by a moment: nobody waits for it any more.
+      // Given up, or late by a moment: the caller no longer waits for it.
       if (!kept) {
         connected.completeExceptionally(new IOException("given up"));
         var _ = opened.channel().close();
@@ -207,7 +208,7 @@ final class Http2Connector implements AutoCloseable {
     channel.pipeline().addLast(tls, streams);
   }
 
-  /// Nobody waits any more for a connection that comes late.
+  /// Closes a connection that comes too late for its caller.
   private static void begin(
       Http2Streams streams,
       Http2Connection connection,

@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One HTTP/2 connection on its event loop: writes what was handed over, one buffer for many requests, and sees to it that
-/// each ends exactly once, by its answer or by what became of the connection. [PeerFrames] reads what the peer says, [Deadlines] ends
-/// what takes too long.
+/// One HTTP/2 connection on its event loop. It writes the requests handed over, many of them in one
+/// buffer, and ends each exactly once, by its answer or by the connection's fate. [PeerFrames]
+/// reads the peer's frames, [Deadlines] ends what takes too long.
 ///
-/// Confined to its event loop, but for what [Http2Connection] hands over.
+/// Confined to its event loop, except for the requests that [Http2Connection] hands over.
 final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(Http2Streams.class);
 
@@ -36,10 +36,11 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   private static final int CONNECTION_WINDOW = 16 << 20;
   private static final int LONGEST_HEADERS = 16 * 1024;
 
-  /// Of what we have to say to a peer that reads nothing.
+  /// The most bytes that wait for a peer that reads nothing, besides requests.
   private static final int MOST_UNWRITTEN_BYTES = 1 << 20;
 
-  /// In a row. A server in trouble breaks off all that are under way once, at most.
+  /// The most streams in a row that a peer may break off. A server in trouble breaks off all its
+  /// streams, but only once.
   static final int MOST_BROKEN_OFF = 10;
 
   private final String authority;
@@ -62,7 +63,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   private int streamWindow = 65_535;
   private long nowNanos = System.nanoTime();
 
-  /// What goes out with the next flush, besides requests.
+  /// Bytes for the next flush, besides requests.
   private @Nullable ByteBuf out;
 
   private int brokenOffInARow;
@@ -71,7 +72,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   private boolean closed;
   private boolean roomMade;
 
-  /// @param firstStream 1, but in tests
+  /// @param firstStream 1, except in tests
   Http2Streams(
       ConnectionSettings settings, String authority, boolean tls, Clock clock, int firstStream) {
     this.authority = authority;
@@ -118,8 +119,8 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     guarded(this::writeSubmitted);
   }
 
-  /// What we did wrong must not leave a sender waiting, nor what there was no memory for, which is an error in Java: nobody else
-  /// ends its request.
+  /// Runs a step of our own code. After a bug or a lack of memory, which Java throws as an Error,
+  /// the connection ends, because otherwise its senders would wait forever.
   private void guarded(Runnable step) {
     try {
       step.run();
@@ -129,7 +130,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     }
   }
 
-  /// Fetches what was handed over, and writes it.
+  /// Fetches the requests handed over, and writes them.
   private void writeSubmitted() {
     Exchange latest = connection().fetchSubmitted();
     int before = pending.size();
@@ -216,7 +217,8 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     writeBody(batch, exchange);
   }
 
-  /// As much as the stream's window takes; of the connection's there is enough, or it would not have been handed over.
+  /// Writes as much as the stream's window takes. The connection's window has room: otherwise the
+  /// request would not have been handed over.
   private void writeBody(ByteBuf to, Exchange exchange) {
     byte[] body = exchange.request.body();
     long room = streamWindow + exchange.windowGrowth - exchange.bodySent;
@@ -238,7 +240,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     return gathered;
   }
 
-  /// A peer that asks and asks and reads nothing would fill our memory.
+  /// A peer that keeps asking and reads nothing would fill our memory.
   private void flush() {
     ByteBuf gathered = out;
     if (gathered == null || closed) {
@@ -280,7 +282,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     return open.at(stream);
   }
 
-  /// Whether we have not opened it yet, or never could.
+  /// Whether the stream is not open yet, or can never be.
   boolean isIdle(int stream) {
     return (stream & 1) == 0 || (nextStream > 0 && stream >= nextStream);
   }
@@ -297,8 +299,8 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     closeOnceUnused();
   }
 
-  /// By the peer, which may have taken the request. A connection that breaks off one after the other, and answers nobody meanwhile,
-  /// is left.
+  /// Ends a request that the peer broke off and may have processed. A connection that breaks off
+  /// one stream after the other, and answers none in between, is retired.
   void brokenOff(Exchange exchange) {
     brokenOffInARow++;
     if (brokenOffInARow >= MOST_BROKEN_OFF) {
@@ -313,8 +315,8 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     closeOnceUnused();
   }
 
-  /// The peer did not look at it. A connection that refuses it again and again, and answers nobody meanwhile, lets nothing
-  /// through: it is left.
+  /// Gives back a request that the peer did not process. A connection that refuses it again and
+  /// again, and answers no request meanwhile, lets nothing through and is retired.
   void refused(Exchange exchange) {
     exchange.refused(connection(), nowNanos);
     if (exchange.refusals >= Exchange.MOST_REFUSALS - 1
@@ -326,7 +328,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     closeOnceUnused();
   }
 
-  /// Ends it, and tells the peer.
+  /// Ends the request, and tells the peer.
   void cancel(Exchange exchange, String why) {
     if (open.at(exchange.stream) == exchange) {
       reset(exchange.stream, Http2Error.CANCEL);
@@ -361,7 +363,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     Frames.ping(out(), true, content);
   }
 
-  /// Of one stream.
+  /// The peer widened the window of one stream.
   void peerWidened(Exchange exchange, int bytes) {
     exchange.windowGrowth += bytes;
     if (streamWindow + exchange.windowGrowth - exchange.bodySent > Integer.MAX_VALUE) {
@@ -376,7 +378,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     roomMade = true;
   }
 
-  /// Bytes of bodies were read: the peer may send as many again.
+  /// Bytes of bodies were read, so the peer may send as many again.
   void read(int bytes) {
     unreported += bytes;
     if (unreported > CONNECTION_WINDOW / 2) {
@@ -385,7 +387,8 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     }
   }
 
-  /// What is above the last stream it has looked at goes elsewhere, the rest may end here. The replacement comes first.
+  /// Requests above the last stream that the peer has processed go elsewhere; the others may end
+  /// here. The replacement is opened first.
   void peerGoesAway(int lastStream) {
     connection().retire();
     giveBackPending("goaway");
@@ -432,7 +435,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     try {
       reader.readFrame(ctx, in, frames);
     } catch (Http2Exception e) {
-      // After an error of one stream, too, the reader may stand in the middle of a frame.
+      // Also after an error of a single stream: the reader may stand in the middle of a frame.
       fail(e.error(), e.getMessage());
     }
   }
@@ -466,7 +469,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   @Override
   protected void handlerRemoved0(ChannelHandlerContext ctx) {
     reader.close();
-    // What came in one piece with the end was answered after it.
+    // Bytes that the peer sent together with the end were answered after it.
     ByteBuf unsaid = out;
     out = null;
     if (unsaid != null) {
@@ -474,14 +477,14 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     }
   }
 
-  // What [Deadlines] looks at.
+  // For [Deadlines].
 
   void after(Duration wait, Runnable step) {
     var _ =
         context().executor().schedule(() -> guarded(step), wait.toNanos(), TimeUnit.NANOSECONDS);
   }
 
-  /// Whether anything is under way.
+  /// Whether requests are under way.
   boolean isBusy() {
     return !closed && !(open.isEmpty() && pending.isEmpty());
   }
@@ -513,7 +516,8 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     flush();
   }
 
-  /// Whoever asked looks for himself whether the connection is still there.
+  /// Called on the connection's end as well; the caller that sent the PING checks whether the
+  /// connection is usable.
   void peerAnsweredPing() {
     askers.forEach(Runnable::run);
     askers.clear();
@@ -530,7 +534,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     close("protocol_error");
   }
 
-  /// What was written gets no answer; what was not goes elsewhere.
+  /// Closes the connection. Written requests get no answer, unwritten ones go elsewhere.
   void close(String why) {
     if (closed) {
       return;

@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// The exchanges that have a stream of a connection, by its number and from the oldest to the newest. Confined to its event loop.
+/// The exchanges that have a stream of a connection, by its number and from the oldest to the
+/// newest. Confined to its event loop.
 final class OpenStreams {
   private final IntObjectMap<Exchange> byNumber = new IntObjectHashMap<>(256);
   private @Nullable Exchange oldest;
@@ -29,7 +30,7 @@ final class OpenStreams {
     byNumber.values().forEach(what);
   }
 
-  /// Those with a higher number than the peer has looked at, the newest first.
+  /// The exchanges with a higher number than the peer has processed, the newest first.
   List<Exchange> above(int lastStream) {
     List<Exchange> above = new ArrayList<>();
     Exchange exchange = newest;
@@ -40,7 +41,7 @@ final class OpenStreams {
     return above;
   }
 
-  /// @param exchange of the highest number so far
+  /// @param exchange has the highest number so far
   void add(Exchange exchange) {
     byNumber.put(exchange.stream, exchange);
     exchange.olderStream = newest;

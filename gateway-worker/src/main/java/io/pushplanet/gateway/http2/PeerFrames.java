@@ -135,7 +135,7 @@ final class PeerFrames implements Http2FrameListener {
     }
   }
 
-  /// A setting that is not named keeps its value.
+  /// A setting that the frame does not name keeps its value.
   @Override
   public void onSettingsRead(ChannelHandlerContext ctx, Http2Settings settings) {
     Long mostStreams = settings.maxConcurrentStreams();
@@ -201,7 +201,8 @@ final class PeerFrames implements Http2FrameListener {
   public void onUnknownFrame(
       ChannelHandlerContext ctx, byte type, int stream, Http2Flags flags, ByteBuf payload) {}
 
-  /// Null when it has ended: what comes late is no error, the peer may not know yet.
+  /// The stream's exchange, or null when it has ended: a late frame is no error, because the peer
+  /// may not know of the end yet.
   private @Nullable Exchange openOrEnded(int stream) throws Http2Exception {
     Exchange exchange = streams.at(stream);
     if (exchange == null && streams.isIdle(stream)) {

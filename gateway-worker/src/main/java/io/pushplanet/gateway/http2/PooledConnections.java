@@ -7,7 +7,7 @@ import org.apache.commons.pool2.BaseKeyedPooledObjectFactory;
 import org.apache.commons.pool2.PooledObject;
 import org.apache.commons.pool2.impl.DefaultPooledObject;
 
-/// How the pool opens connections, asks them and closes them. Thread-safe.
+/// How the pool opens, checks and closes connections. Thread-safe.
 final class PooledConnections
     extends BaseKeyedPooledObjectFactory<ConnectionTarget, Http2Connection> {
   private static final int MOST_TARGETS = 10_000;
@@ -15,7 +15,7 @@ final class PooledConnections
   private final Http2Connector connector;
   private final ConnectionSettings settings;
 
-  /// When one of a target's connections was last asked in vain.
+  /// When one of a target's connections last failed to answer a PING.
   private final Cache<ConnectionTarget, Long> askedInVainNanos =
       Caffeine.newBuilder().maximumSize(MOST_TARGETS).build();
 
@@ -34,9 +34,10 @@ final class PooledConnections
     return new DefaultPooledObject<>(connection);
   }
 
-  /// Asks it if it was silent for long. A new one is good, also where the peer has ended it already: that is known to who borrows
-  /// it, and no failed connect. Whoever waits for a connection waits for one PING without an answer at most: what had
-  /// been silent then, too, has likely died with that one.
+  /// Checks with a PING a connection that has been silent for long. A new connection counts as
+  /// good, even if the peer has ended it already: its borrower learns that, and it is no failed
+  /// connect. A caller waits for at most one unanswered PING: the other connections that had been
+  /// silent then have likely died with that one.
   @Override
   public boolean validateObject(ConnectionTarget target, PooledObject<Http2Connection> pooled) {
     if (pooled.getBorrowedCount() == 1) {
@@ -58,7 +59,7 @@ final class PooledConnections
     return answers;
   }
 
-  /// What is still under way on it may end first.
+  /// Requests that are still under way on it may end first.
   @Override
   public void destroyObject(ConnectionTarget target, PooledObject<Http2Connection> pooled) {
     pooled.getObject().retire();

@@ -25,9 +25,10 @@ import org.apache.commons.pool2.impl.GenericKeyedObjectPoolConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One provider's pooled HTTP/2 connections. A request has one answer; it is written again only when the peer has not looked at
-/// it before. It takes as long, at most, as [ConnectionSettings] say: `connectTimeout` until it may queue, the same until it has
-/// a stream, and `requestTimeout` for its answer; the latter two begin anew when it is written again.
+/// One provider's pooled HTTP/2 connections. A request has one answer; it is written again only
+/// when the peer has not processed it before. It takes at most as long as [ConnectionSettings] say:
+/// `connectTimeout` until it may queue, the same until it has a stream, and `requestTimeout` for
+/// its answer. The latter two begin anew when it is written again.
 ///
 /// Thread-safe; calls block, so make them on virtual threads.
 public final class ProviderConnections implements AutoCloseable {
@@ -106,7 +107,7 @@ public final class ProviderConnections implements AutoCloseable {
   private static GenericKeyedObjectPoolConfig<Http2Connection> config(ConnectionSettings settings) {
     GenericKeyedObjectPoolConfig<Http2Connection> config = new GenericKeyedObjectPoolConfig<>();
     config.setMaxTotal(MOST_CONNECTIONS);
-    // CredentialConnections is the limit: one that is going away does not count any more.
+    // CredentialConnections is the limit: a connection that is being retired no longer counts.
     config.setMaxTotalPerKey(-1);
     config.setMaxIdlePerKey(settings.perCredential());
     config.setBlockWhenExhausted(false);
@@ -122,15 +123,16 @@ public final class ProviderConnections implements AutoCloseable {
     try {
       inUse.asMap().values().forEach(CredentialConnections::look);
     } catch (Throwable e) {
-      // Whatever leaves here ends the schedule.
+      // An exception that left here would end the schedule.
       LOG.error("event=connections_not_looked_after channel={}", channel.word(), e);
     }
   }
 
   /// Sends a request.
   ///
-  /// @param spoils whether an answer leaves its connection unusable. It is looked at once the sender wakes up, and from then on
-  ///     no request gets on it; those that did before, be it after the answer, end there
+  /// @param spoils whether an answer leaves its connection unusable. It is asked when the sender
+  ///     wakes up, and from then on the connection takes no further request. Requests that it took
+  ///     before, even after the answer, end there
   public Reply send(ConnectionTarget target, ProviderRequest request, Predicate<Answered> spoils) {
     CredentialConnections connections = inUse(target);
     long beganNanos = System.nanoTime();

@@ -5,13 +5,14 @@ import io.pushplanet.common.message.Push;
 import java.util.Base64;
 import java.util.regex.Pattern;
 
-/// What `apns-collapse-id` says, to Apple or by way of Google.
+/// The value of `apns-collapse-id`, which goes to Apple directly or by way of Google.
 public final class CollapseId {
   private static final Pattern PRINTABLE = Pattern.compile("[\\x21-\\x7e]+");
 
   private CollapseId() {}
 
-  /// Without a key of the caller's, the message's id: a repeat after a lost answer then replaces the first on the device.
+  /// The caller's key, or else the message's id: a repeat after a lost answer then replaces the
+  /// first copy on the device.
   ///
   /// @return at most 64 bytes, printable
   public static String of(Push push) {

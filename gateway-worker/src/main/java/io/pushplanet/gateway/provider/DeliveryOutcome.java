@@ -4,8 +4,9 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/// What came of one try at a provider. `status` is the HTTP status (0 where there was no answer), `reason` the provider's own
-/// word (`BadDeviceToken`, `UNREGISTERED`) or ours (`timeout`, `no_credential`).
+/// The outcome of one try at a provider. `status` is the HTTP status (0 when no answer came),
+/// `reason` the provider's own word (`BadDeviceToken`, `UNREGISTERED`) or ours (`timeout`,
+/// `no_credential`).
 public sealed interface DeliveryOutcome {
   int status();
 
@@ -17,14 +18,14 @@ public sealed interface DeliveryOutcome {
 
   /// Permanent, and no fault of the token: never retried.
   ///
-  /// @param detail how the provider explains it ([Explanation]); null where it does not
+  /// @param detail how the provider explains it ([Explanation]); null when it does not
   record Rejected(int status, String reason, @Nullable String detail) implements DeliveryOutcome {
     public Rejected(int status, String reason) {
       this(status, reason, null);
     }
   }
 
-  /// Its time to live was over just before it would have been written: it was not sent.
+  /// The message's time to live ended just before it would have been written: it was not sent.
   record Expired() implements DeliveryOutcome {
     @Override
     public int status() {
@@ -43,10 +44,10 @@ public sealed interface DeliveryOutcome {
   /// The token belongs to another app or project: detach it from this app, and tell the operator.
   record TokenForeign(int status, String reason) implements DeliveryOutcome {}
 
-  /// Not now. `after` is what the provider asked for at least, null where it did not.
+  /// Not now. `after` is the least wait that the provider asks for, null when it asks for none.
   ///
-  /// @param ambiguous the provider may have taken it (timeout, reset, 503)
-  /// @param done what was done about it, for the timeline; null where the message only waits
+  /// @param ambiguous whether the provider may have taken the message (timeout, reset, 503)
+  /// @param done what was done about it, for the timeline; null when the message only waits
   record Deferred(
       int status, String reason, @Nullable Duration after, boolean ambiguous, @Nullable String done)
       implements DeliveryOutcome {
@@ -55,10 +56,11 @@ public sealed interface DeliveryOutcome {
     }
   }
 
-  /// Not now, through no fault of the message's: its provider wants a pause, or it is nobody's turn. It counts as no try.
+  /// Not now, through no fault of the message: its provider wants a pause, or the limits leave no
+  /// room for it. It does not count as a try.
   ///
-  /// @param status 0 where nobody was asked
-  /// @param after not sooner
+  /// @param status 0 when no request was made
+  /// @param after the least wait
   /// @param done as [Deferred#done]
   record PutOff(int status, String reason, Duration after, @Nullable String done)
       implements DeliveryOutcome {
@@ -67,13 +69,14 @@ public sealed interface DeliveryOutcome {
     }
   }
 
-  /// The provider's first answer was remedied at once, and `then` is what came of the message.
+  /// The cause of the provider's first answer was mended at once. `then` is the outcome of the
+  /// second try.
   ///
   /// @param remedy what was done, for the timeline
   record Remedied(int status, String reason, String remedy, DeliveryOutcome then)
       implements DeliveryOutcome {}
 
-  /// We tripped over the message: a bug of ours.
+  /// The worker failed at the message: a bug of ours.
   ///
   /// @param what for people
   record InternalError(String what) implements DeliveryOutcome {

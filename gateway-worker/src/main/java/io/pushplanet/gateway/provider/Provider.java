@@ -6,35 +6,39 @@ import io.pushplanet.common.message.target.Recipient;
 import java.util.List;
 import java.util.Optional;
 
-/// A vendor's channel. Implementations neither retry nor forget tokens: they answer, and the delivery story decides.
+/// A vendor's channel. Implementations neither retry nor forget tokens: they return an outcome, and
+/// the delivery decides.
 public interface Provider {
   Channel channel();
 
-  /// How many requests its connections carry at once, those of all apps together; more would wait there for whoever was first.
+  /// How many requests of all apps its connections carry at once. Further ones would wait for a
+  /// connection, in the order in which they came.
   default int mostAtOnce() {
     return Integer.MAX_VALUE;
   }
 
-  /// What becomes of a message that is to wait for long, said without asking anybody: of a broadcast that may be most, and
-  /// none of it needs a thread.
+  /// The outcome of a message that has to wait for long, without a request. A broadcast may consist
+  /// mostly of such messages, and none of them needs a thread.
   default Optional<DeliveryOutcome> putOff(Push push) {
     return Optional.empty();
   }
 
-  /// Waits a little until the message may leave, where the vendor bounds what an app may send; called before it has a place
-  /// in its lane, so that nobody waits for it.
+  /// Waits a little until the message may leave, when the vendor limits how fast an app may send.
+  /// Called before the message has a place in its lane, so that it takes no place while it waits.
   ///
-  /// @return empty when it may be sent now, else what becomes of it
+  /// @return empty when the message may be sent now, otherwise its outcome
   /// @throws InterruptedException when the worker stops
   default Optional<DeliveryOutcome> turn(Push push) throws InterruptedException {
     return Optional.empty();
   }
 
-  /// Sends one message to one device and waits for the vendor's answer: in bounded time, the provider's request timeout after
-  /// it was written; called on virtual threads. The same push to the same recipient always carries the same vendor-side id, so that a repeat merges.
+  /// Sends one message to one device and waits for the vendor's answer, at most for the provider's
+  /// request timeout after it was written. Called on virtual threads. The same push to the same
+  /// recipient always carries the same id at the vendor, so that a repeat merges with the first
+  /// copy.
   ///
-  /// @return what the vendor said, or [DeliveryOutcome.Deferred] when it did not say anything. Never throws for what a
-  ///     vendor, a network or a credential can do.
+  /// @return the meaning of the vendor's answer, or [DeliveryOutcome.Deferred] when there was none.
+  ///     Never throws for faults of a vendor, a network or a credential.
   DeliveryOutcome send(Push push, Recipient recipient);
 
   /// Whether one request may carry several devices of a message.
@@ -47,9 +51,10 @@ public interface Provider {
     return 1;
   }
 
-  /// Sends one message to as many devices in one request; else as [#send(Push, Recipient)].
+  /// Sends one message to several devices in one request, otherwise like [#send(Push, Recipient)].
   ///
-  /// @return an outcome for each of them, in their order: what one of them gets says nothing of the others
+  /// @return an outcome for each device, in their order; one device's outcome says nothing about
+  ///     the others
   default List<DeliveryOutcome> send(Push push, List<Recipient> recipients) {
     return recipients.stream().map(recipient -> send(push, recipient)).toList();
   }

@@ -17,8 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/// What the providers measure: `pushplanet.provider.send` by channel and outcome, `pushplanet.provider.tokens.minted` by
-/// channel. Thread-safe.
+/// The providers' meters: `pushplanet.provider.send` by channel and outcome,
+/// `pushplanet.provider.tokens.minted` by channel. Thread-safe.
 public final class ProviderMetrics {
   private final MeterRegistry meters;
   private final Channel channel;
@@ -34,7 +34,7 @@ public final class ProviderMetrics {
     return timedTogether(() -> List.of(send.get())).getFirst();
   }
 
-  /// Times one send to several recipients; each counts.
+  /// Times one send to several recipients and counts each outcome.
   public List<DeliveryOutcome> timedTogether(Supplier<List<DeliveryOutcome>> send) {
     long startNanos = System.nanoTime();
     List<DeliveryOutcome> outcomes = send.get();

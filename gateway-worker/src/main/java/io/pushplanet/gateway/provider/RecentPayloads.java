@@ -5,10 +5,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// What was written of the messages that were sent last: the devices of a broadcast come one after the other, and to write it
-/// for each of them would be a tenth to a quarter of what they cost. Thread-safe.
+/// The payloads of the latest messages. A broadcast's devices follow each other, and writing its
+/// payload for each of them would be a tenth to a quarter of their cost. Thread-safe.
 ///
-/// @param <K> all that a form is made of
+/// @param <K> everything that the payload is made of
 public final class RecentPayloads<K extends Record, F> {
   private static final int PLACES = 64;
 

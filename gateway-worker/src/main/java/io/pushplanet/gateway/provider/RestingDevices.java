@@ -7,19 +7,21 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/// Devices that a provider wants to get less: what is for one of them waits, without asking again, as long as the provider
-/// said, or else for a time that doubles with each refusal in a row.
+/// Devices to which a provider wants less to be sent. Their messages wait, without a request, for
+/// as long as the provider asked, or else for a time that doubles with each refusal in a row.
 ///
-/// Each worker has its own. With all others' it would cost a look into Redis before each of the many messages whose device
-/// does not rest; so, at worst, each worker is refused once per rest. Thread-safe.
+/// Each worker keeps its own: a shared table would cost a look into Redis for each of the many
+/// messages whose device does not rest. So, at worst, each worker is refused once per rest.
+/// Thread-safe.
 public final class RestingDevices {
   /// What was done about a refusal, for the timeline.
   public static final String RESTS = "device rests";
 
-  /// One answer holds up nobody's messages for longer, whatever it asks for.
+  /// No single answer holds messages up for longer than this, whatever it asks for.
   static final Duration LONGEST_REST = Duration.ofMinutes(15);
 
-  /// A few hundred bytes each; the least recently used is forgotten, and refused again if need be.
+  /// A few hundred bytes each. The least recently used device is forgotten, and refused again if
+  /// need be.
   private static final int MOST_DEVICES = 50_000;
 
   private final Clock clock;
@@ -28,8 +30,8 @@ public final class RestingDevices {
 
   private record Rest(int inARow, Instant until) {}
 
-  /// @param clock one that nobody sets back: rests would last for as long
-  /// @param firstRest where the provider does not say how long
+  /// @param clock one that is never set back, or rests would be longer by as much
+  /// @param firstRest the rest when the provider asks for none
   public RestingDevices(Clock clock, Duration firstRest) {
     this.clock = clock;
     this.firstRest = firstRest;
@@ -40,9 +42,9 @@ public final class RestingDevices {
             .build();
   }
 
-  /// How long a device still rests; empty when it may be sent to.
+  /// How long a device still rests; empty when messages may be sent to it.
   ///
-  /// @param token what the provider knows the device by
+  /// @param token by which the provider knows the device
   public Optional<Duration> rest(String token) {
     Rest rest = resting.getIfPresent(token);
     Instant now = clock.instant();
@@ -51,8 +53,8 @@ public final class RestingDevices {
         : Optional.empty();
   }
 
-  /// @param asked how long the provider wants it to rest, where it says that
-  /// @return how long it rests now
+  /// @param asked the rest that the provider asks for, if it asks for one
+  /// @return how long the device rests from now
   public Duration refused(String token, Optional<Duration> asked) {
     Instant now = clock.instant();
     Rest rest =
@@ -61,7 +63,7 @@ public final class RestingDevices {
             .compute(
                 token,
                 (_, before) -> {
-                  // Answers to requests that were under way together are one refusal.
+                  // Answers to requests that were under way together count as one refusal.
                   boolean together = before != null && before.until().isAfter(now);
                   int inARow = before == null ? 1 : before.inARow() + (together ? 0 : 1);
                   Instant until = now.plus(bounded(asked.orElse(own(inARow))));
@@ -71,7 +73,7 @@ public final class RestingDevices {
     return Duration.between(now, rest.until());
   }
 
-  /// The provider took a message for it.
+  /// The provider accepted a message for the device.
   public void taken(String token) {
     if (resting.getIfPresent(token) != null && rest(token).isEmpty()) {
       resting.invalidate(token);

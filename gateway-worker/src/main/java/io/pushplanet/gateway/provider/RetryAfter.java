@@ -10,12 +10,12 @@ import java.util.Optional;
 /// Reads `Retry-After`: seconds or an HTTP date
 /// (https://www.rfc-editor.org/rfc/rfc9110#name-retry-after).
 public final class RetryAfter {
-  /// Longer than any provider asks for; what is beyond is taken for this.
+  /// Longer than any provider asks for. Longer waits are cut to this.
   static final Duration LONGEST = Duration.ofDays(1);
 
   private RetryAfter() {}
 
-  /// How long to wait from `now`; empty when the header says nothing that can be read.
+  /// How long to wait from `now`; empty when the header cannot be read.
   public static Optional<Duration> parse(String header, Instant now) {
     String value = header.strip();
     try {

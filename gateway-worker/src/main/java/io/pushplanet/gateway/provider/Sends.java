@@ -19,60 +19,63 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
-/// The steps that are the same at every vendor: no credential, no answer, and how long to wait. What an answer means is the
-/// vendor's own. Thread-safe when its randomness is.
+/// The steps of a send that are the same for every vendor: no credential, no answer, and how long
+/// to wait. Each vendor's class knows what its answers mean. Thread-safe when its randomness is.
 public record Sends(Clock clock, RandomGenerator random) {
-  /// Nobody was asked: the service that FCM passes the message on to does not take its key.
+  /// No request was made: the service to which FCM passes the message on refuses its key.
   public static final String THIRD_PARTY_REST = "third_party_auth_rest";
 
-  /// Who answers without the vendor's form is waited for so long at most, whatever it asks for.
+  /// The longest wait that an answer without the vendor's own form may ask for.
   static final Duration LONGEST_OF_ANYBODY = Duration.ofMinutes(15);
 
   private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
   private static final String TOPIC_DISALLOWED = "TopicDisallowed";
 
-  /// The token is at fault, or the credential: it counts against the credential when nearly every token gets it.
+  /// The token is at fault, or the credential. Such an answer counts against the credential when
+  /// nearly every token gets it.
   private static final Set<String> DOUBTFUL =
       Set.of(
           "BadDeviceToken",
           "DeviceTokenNotForTopic",
           TOPIC_DISALLOWED,
           "SENDER_ID_MISMATCH",
-          // FCM's, without a code of its own.
+          // FCM's 404 without a code of its own.
           "NOT_FOUND",
           "80100000",
           "80300007");
 
-  /// FCM's word of the key for iPhones or browsers that lies in the Firebase project, and ours for those who wait for it:
-  /// with our credential others are sent to.
+  /// FCM's word for a refused key for iPhones or browsers, which lies in the Firebase project, and
+  /// ours for the messages that wait for it. Our credential is good: it sends to all other devices.
   private static final Set<String> OF_ANOTHER_CREDENTIAL =
       Set.of("THIRD_PARTY_AUTH_ERROR", THIRD_PARTY_REST);
 
-  /// Whom an answer is about.
+  /// The kind of addressee that an answer is about.
   public enum Addressee {
     DEVICE,
-    /// Its token or channel came with the message and may be anything: no device's token is given up for it.
+    /// Its token or channel came with the message and may be anything: no device's token is given
+    /// up for it.
     LIVE_ACTIVITY,
-    /// A broadcast channel: that it is refused may be its own fault, and does not speak for the credential.
+    /// A broadcast channel. Its refusal may be its own fault and says nothing about the credential.
     CHANNEL,
-    /// No token either, and every project takes messages to every topic: nothing that is said of one speaks for a credential.
+    /// No token either. Every project may send to every topic, so an answer about one says nothing
+    /// about a credential.
     TOPIC
   }
 
-  /// Sends to a device with the app's credential, or says what its absence means. What the answer says of the credential is told
-  /// to its lane.
+  /// Sends to a device with the app's credential, or returns the outcome of its absence. The
+  /// credential's lane learns what the answer says about the credential.
   public <C extends Credential> DeliveryOutcome with(
       CredentialLookup<C> lookup, Function<C, DeliveryOutcome> send) {
     return with(lookup, Addressee.DEVICE, send);
   }
 
-  /// The same to whomever.
+  /// As above, for any kind of addressee.
   public <C extends Credential> DeliveryOutcome with(
       CredentialLookup<C> lookup, Addressee to, Function<C, DeliveryOutcome> send) {
     return with(lookup, to, 1, credential -> List.of(send.apply(credential))).getFirst();
   }
 
-  /// The same for several devices in one request, with an outcome for each.
+  /// As above, for several devices in one request, with an outcome for each.
   public <C extends Credential> List<DeliveryOutcome> with(
       CredentialLookup<C> lookup, int recipients, Function<C, List<DeliveryOutcome>> send) {
     return with(lookup, Addressee.DEVICE, recipients, send);
@@ -106,7 +109,7 @@ public record Sends(Clock clock, RandomGenerator random) {
     return new CredentialFault(0, "credential_paused");
   }
 
-  /// Tells the lane, and the outcome what that did.
+  /// Tells the lane about the answer, and adds to the outcome what the lane did.
   private static DeliveryOutcome told(CredentialLane lane, Addressee to, DeliveryOutcome answer) {
     if (answer
         instanceof DeliveryOutcome.Remedied(int status, String reason, String remedy, var then)) {
@@ -130,7 +133,7 @@ public record Sends(Clock clock, RandomGenerator random) {
         : outcome;
   }
 
-  /// Whatever was said of a token, none is given up.
+  /// Turns an answer about a token into a rejection, so that no token is given up.
   private static DeliveryOutcome withoutToken(DeliveryOutcome outcome) {
     return switch (outcome) {
       case DeliveryOutcome.TokenGone(int status, String reason, var _) ->
@@ -150,7 +153,7 @@ public record Sends(Clock clock, RandomGenerator random) {
 
   private static void tell(CredentialLane lane, DeliveryOutcome outcome) {
     if (DOUBTFUL.contains(outcome.reason())) {
-      if (isAboutWhoIsRegistered(outcome)) {
+      if (isAboutRegisteredToken(outcome)) {
         lane.doubted(outcome.reason());
       }
       return;
@@ -158,7 +161,7 @@ public record Sends(Clock clock, RandomGenerator random) {
     switch (outcome) {
       case CredentialFault fault when OF_ANOTHER_CREDENTIAL.contains(fault.reason()) -> {}
       case CredentialFault fault -> {
-        // A push service does not say whether it means the key or this one subscription.
+        // A push service does not say whether it refuses the key or only this subscription.
         if (lane.provider().equals(Channel.WEBPUSH.word())) {
           lane.doubted(fault.reason());
         } else {
@@ -176,8 +179,9 @@ public record Sends(Clock clock, RandomGenerator random) {
     }
   }
 
-  /// A token that came with the message (a Live Activity's) may be anything, and says nothing of the credential.
-  private static boolean isAboutWhoIsRegistered(DeliveryOutcome outcome) {
+  /// Whether a device's registered token is at fault. The token of a Live Activity came with the
+  /// message; it may be anything, and says nothing about the credential.
+  private static boolean isAboutRegisteredToken(DeliveryOutcome outcome) {
     return switch (outcome) {
       case DeliveryOutcome.TokenGone _, DeliveryOutcome.TokenForeign _, CredentialFault _ -> true;
       case Rejected rejected -> rejected.reason().equals(TOPIC_DISALLOWED);
@@ -191,7 +195,7 @@ public record Sends(Clock clock, RandomGenerator random) {
     };
   }
 
-  /// Reads an answer; where none came, the request is tried again.
+  /// Reads an answer; if none came, the request is tried again.
   public DeliveryOutcome outcome(Reply reply, Function<Answered, DeliveryOutcome> meaning) {
     return switch (reply) {
       case Answered answered -> meaning.apply(answered);
@@ -201,10 +205,10 @@ public record Sends(Clock clock, RandomGenerator random) {
     };
   }
 
-  /// The wait that is asked for, where the body may be anybody's: a proxy's page would let messages expire. Else as
-  /// [#asked(Answered)].
+  /// The wait that the answer asks for. It is bounded when the body is not in the vendor's form:
+  /// the page of a proxy could let messages expire.
   ///
-  /// @param word the vendor's own in the body; without one the wait is bounded
+  /// @param word the vendor's own in the body; empty when there is none
   public Optional<Duration> asked(Answered answered, String word) {
     Optional<Duration> asked = asked(answered);
     return word.isEmpty()
@@ -212,7 +216,8 @@ public record Sends(Clock clock, RandomGenerator random) {
         : asked;
   }
 
-  /// The wait that the vendor asks for. None is no wait to ask for: it would come again at once until its time to live ends.
+  /// The wait that the vendor asks for. A wait of zero counts as none: the message would come back
+  /// at once, until its time to live ends.
   public Optional<Duration> asked(Answered answered) {
     return answered
         .header("retry-after")
@@ -220,7 +225,7 @@ public record Sends(Clock clock, RandomGenerator random) {
         .filter(Duration::isPositive);
   }
 
-  /// The wait that the vendor asks for, else `rest` up to twice over.
+  /// The wait that the vendor asks for, or else `rest` up to twice over.
   public Duration askedOr(Answered answered, Duration rest) {
     return asked(answered).orElseGet(() -> jittered(rest));
   }

@@ -1,4 +1,5 @@
-/// The seam between the delivery story and the vendors: one question, one answer that is a value.
+/// The seam between the delivery and the vendors: a message goes out, and its outcome comes back as
+/// a value.
 @NullMarked
 package io.pushplanet.gateway.provider;
 
