@@ -2,9 +2,9 @@ package io.pushplanet.gateway.alert;
 
 import java.io.IOException;
 
-/// A way on which alerts leave the platform. Implementations are thread-safe.
+/// A channel by which alerts leave the platform. Implementations are thread-safe.
 interface AlertChannel {
-  /// Where the table keeps how far an alert is on its way.
+  /// The columns in which the table keeps an alert's progress.
   enum Name {
     WEBHOOK("send_at", "tries", "sent_at", "problem"),
     MAIL("mail_at", "mail_tries", "mailed_at", "mail_problem");
@@ -24,8 +24,8 @@ interface AlertChannel {
 
   Name name();
 
-  /// Returns once the other side has taken it, within `gateway.alerts.request-timeout`.
+  /// Returns once the other side has accepted the alert, within `gateway.alerts.request-timeout`.
   ///
-  /// @throws IOException when it did not, or said nothing
+  /// @throws IOException when it refused it, or did not answer
   void send(Alert alert) throws IOException;
 }

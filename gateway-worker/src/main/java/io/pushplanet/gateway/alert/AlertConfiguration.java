@@ -14,7 +14,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/// Public because whoever tells alerts imports it.
+/// Public because features that raise alerts import it.
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(AlertSettings.class)
 public class AlertConfiguration {

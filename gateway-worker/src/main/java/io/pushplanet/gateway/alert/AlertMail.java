@@ -20,8 +20,8 @@ import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Hands alerts to a mail server, each on a connection of its own: they are few. The `Message-ID` is the same at each try.
-/// Thread-safe.
+/// Hands alerts to a mail server, each on a connection of its own, because they are few. The
+/// `Message-ID` is the same at each try. Thread-safe.
 final class AlertMail implements AlertChannel {
   private static final Logger LOG = LoggerFactory.getLogger(AlertMail.class);
 
@@ -29,7 +29,7 @@ final class AlertMail implements AlertChannel {
   private final Duration timeout;
   private final Session session;
 
-  /// @param timeout from connecting to the server's word that it took the mail
+  /// @param timeout from connecting until the server has accepted the mail
   /// @throws IllegalArgumentException when the file of authorities cannot be read
   AlertMail(MailSettings settings, Duration timeout) {
     this.settings = settings;
@@ -50,9 +50,9 @@ final class AlertMail implements AlertChannel {
     all.put(
         "mail.smtp.ssl.socketFactory",
         Trust.with(settings.trustedCertificates()).context().getSocketFactory());
-    // One wrong address does not keep the mail from the others.
+    // A wrong address must not keep the mail from the others.
     all.put("mail.smtp.sendpartial", "true");
-    // What the server answers to QUIT tells nothing: it has taken the mail.
+    // The answer to QUIT says nothing: the server has accepted the mail by then.
     all.put("mail.smtp.quitwait", "false");
     for (String wait : new String[] {"connectiontimeout", "timeout", "writetimeout"}) {
       all.put("mail.smtp." + wait, Long.toString(timeout.toMillis()));
@@ -69,8 +69,8 @@ final class AlertMail implements AlertChannel {
     return Name.MAIL;
   }
 
-  /// On a thread of its own, because the library's deadlines are those of single reads and writes; a virtual thread's socket is
-  /// closed by the interrupt.
+  /// Sends on a thread of its own, because the library's deadlines are those of single reads and
+  /// writes; the interrupt closes a virtual thread's socket.
   @Override
   public void send(Alert alert) throws IOException {
     FutureTask<Boolean> task = new FutureTask<>(() -> isTakenForAll(alert));
@@ -93,7 +93,7 @@ final class AlertMail implements AlertChannel {
     }
   }
 
-  /// @return false: some of the addresses were refused
+  /// @return false when the server refused some of the addresses
   private boolean isTakenForAll(Alert alert) throws MessagingException {
     MimeMessage mail = mail(alert);
     Transport server = session.getTransport("smtp");
@@ -116,7 +116,7 @@ final class AlertMail implements AlertChannel {
     }
   }
 
-  /// However that goes, the mail was taken or not before.
+  /// Leaves the server. The mail's fate is decided by then.
   private static void leave(Transport server, Alert alert) {
     try {
       server.close();
@@ -147,7 +147,7 @@ final class AlertMail implements AlertChannel {
             .formatted(alert.text(), alert.app(), alert.subject(), alert.at()),
         StandardCharsets.UTF_8.name());
     mail.setSentDate(Date.from(alert.at()));
-    // Nobody's holiday notice answers it (https://www.rfc-editor.org/rfc/rfc3834#section-5).
+    // Keeps holiday notices from answering it (https://www.rfc-editor.org/rfc/rfc3834#section-5).
     mail.setHeader("Auto-Submitted", "auto-generated");
     mail.saveChanges();
     return mail;

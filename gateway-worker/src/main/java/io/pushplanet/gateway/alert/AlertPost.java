@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Sends alerts on one way until the other side has taken them. One worker has each alert at a time; one that dies over it
-/// leaves it to the others, so that an alert may come twice. Thread-safe.
+/// Sends alerts by one channel until the other side has accepted them. One worker has each alert at
+/// a time; if it dies, another one continues, so that an alert may arrive twice. Thread-safe.
 final class AlertPost {
   private static final Logger LOG = LoggerFactory.getLogger(AlertPost.class);
   private static final int MOST_AT_ONCE = 20;
@@ -76,7 +76,7 @@ final class AlertPost {
     return all.size() == MOST_AT_ONCE;
   }
 
-  /// Whoever moves the time first has it, for as long as a request may take.
+  /// The worker that moves the time first has the alert, for as long as a request may take.
   private boolean isMine(Due due) {
     Instant claim = clock.instant().plus(settings.requestTimeout().multipliedBy(2));
     return database.update(

@@ -14,15 +14,17 @@ import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
-/// Who is told besides those who look at the dashboard.
+/// Where operators are told, besides the dashboard.
 ///
 /// @param webhookUrl where alerts are posted, in the form of Standard Webhooks; empty = nowhere
-/// @param webhookSecret what they are signed with: 24 to 64 bytes in base64, with or without `whsec_`
+/// @param webhookSecret signs them: 24 to 64 bytes in base64, with or without `whsec_`
 /// @param mail the server that mails them
-/// @param requestTimeout from connecting to the end of the answer, at the webhook and at the mail server
+/// @param requestTimeout from connecting to the end of the answer, at the webhook and at the mail
+///     server
 /// @param giveUpAfter an alert that is older is not sent any more
-/// @param period how often what is to be sent is looked for
-/// @param retention an alert that is older is deleted; of a certificate in use it stays, so that it is not told again
+/// @param period how often alerts that are due are looked for
+/// @param retention an alert that is older is deleted, except for one of a certificate in use, so
+///     that it is not told again
 @Validated
 @ConfigurationProperties(prefix = "gateway.alerts", ignoreUnknownFields = false)
 record AlertSettings(

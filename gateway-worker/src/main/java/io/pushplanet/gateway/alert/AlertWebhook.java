@@ -12,9 +12,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Posts alerts, signed as Standard Webhooks has it
-/// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md); any answer of 200 to 299 takes
-/// them. Thread-safe.
+/// Posts alerts, signed as Standard Webhooks specifies
+/// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
+/// Any answer from 200 to 299 accepts them. Thread-safe.
 final class AlertWebhook implements AlertChannel {
   private static final JsonMapper JSON = JsonMapper.shared();
 

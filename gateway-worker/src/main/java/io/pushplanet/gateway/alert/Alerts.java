@@ -10,8 +10,9 @@ import java.util.Set;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// The table `alerts`: the dashboard shows it, [AlertPost] sends it on. An alert has a key, and a key is told once, by
-/// whichever worker comes first. In a transaction of the caller's it is told with it. Thread-safe.
+/// The table `alerts`: the dashboard shows it, [AlertPost] sends it on. Each alert has a key, and a
+/// key is told once, by the worker that comes first. In a caller's transaction, the alert is told
+/// with that transaction. Thread-safe.
 public final class Alerts {
   private static final int LONGEST_KEY = 190;
   private static final int LONGEST_TEXT = 1_000;
@@ -22,12 +23,12 @@ public final class Alerts {
   private final Clock clock;
   private final MeterRegistry meters;
 
-  /// What it is about.
+  /// What the alert is about.
   public enum Kind {
     CREDENTIAL_PAUSED,
     CREDENTIAL_RESUMED,
     CREDENTIAL_EXPIRES,
-    /// Firebase's key for another's service: ours is good.
+    /// Firebase's key for another service is refused; our own credential is good.
     CREDENTIAL_IN_FIREBASE,
     /// Tokens look dead in such numbers that they are kept.
     TOKENS_KEPT;
@@ -38,12 +39,12 @@ public final class Alerts {
     }
   }
 
-  /// Those who look at the dashboard are told, and nobody else.
+  /// Alerts that only the dashboard shows.
   public Alerts(DataSource database, Clock clock, MeterRegistry meters) {
     this(database, Set.of(), clock, meters);
   }
 
-  /// @param ways on which they leave the platform
+  /// @param channels by which they leave the platform
   Alerts(DataSource database, Set<AlertChannel.Name> channels, Clock clock, MeterRegistry meters) {
     this.database = new JdbcTemplate(database);
     this.channels = Set.copyOf(channels);
@@ -51,9 +52,9 @@ public final class Alerts {
     this.meters = meters;
   }
 
-  /// @param key what makes it told once; ASCII
+  /// @param key an alert with the same key is told once; ASCII
   /// @param subject what it is about, such as `apns/production`
-  /// @param text what has happened and what to do, for people; never a secret
+  /// @param text for people: what has happened and what to do; never a secret
   /// @return whether it was told now and not before
   /// @throws org.springframework.dao.DataAccessException when the database is away
   public boolean tell(Kind kind, AppId app, String key, String subject, String text) {
@@ -78,7 +79,8 @@ public final class Alerts {
     return told > 0;
   }
 
-  /// Deletes what is older, but for what would be told anew: that a certificate which is in use ends.
+  /// Deletes older alerts, except for those that would be told anew: that a certificate in use
+  /// ends.
   ///
   /// @return whether there may be more to delete at once
   boolean trim(Duration retention) {

@@ -16,11 +16,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 ///
 /// @param host its name; empty = no mail
 /// @param port 587 for `starttls`, most often 465 for `tls`
-/// @param security `starttls`, which the server must offer; `tls` from the first byte; `none` for a server on the same machine
-/// @param user who logs in; empty = nobody
-/// @param password with what
+/// @param security `starttls`, which the server must offer; `tls` from the first byte; `none` for a
+///     server on the same machine
+/// @param user the account to log in with; empty = no login
+/// @param password the account's password
 /// @param from the sender's address
-/// @param to who gets each alert
+/// @param to the addresses that get each alert
 /// @param trustedCertificates authorities besides the JDK's, a PEM file
 record MailSettings(
     @NotNull @DefaultValue("") String host,
@@ -31,7 +32,7 @@ record MailSettings(
     @NotNull @DefaultValue("") String from,
     @NotNull @DefaultValue List<String> to,
     @Nullable Path trustedCertificates) {
-  /// How the server is spoken to.
+  /// How the connection is secured.
   enum Security {
     STARTTLS,
     TLS,

@@ -17,20 +17,20 @@ import tools.jackson.databind.node.MissingNode;
 final class ApnsAnswers {
   private static final JsonMapper JSON = JsonMapper.shared();
 
-  /// What is worth a second request at once.
+  /// Which second request may succeed at once.
   enum Remedy {
     NONE,
     ANOTHER_CONNECTION,
     NEWER_TOKEN,
-    /// Not now, and with the token that APNs knew before.
+    /// Not at once, but later with the token that APNs knew before.
     OLDER_TOKEN
   }
 
   enum Meaning {
     ACCEPTED,
-    /// Dead, and Apple does not say since when.
+    /// The token is dead, and Apple does not say since when.
     TOKEN_GONE_NOW,
-    /// Dead since the `timestamp` of the answer.
+    /// The token is dead since the `timestamp` of the answer.
     TOKEN_GONE_SINCE,
     TOKEN_FOREIGN,
     /// Our bug or the caller's input.
@@ -40,9 +40,9 @@ final class ApnsAnswers {
     KEEP_OLDER_PROVIDER_TOKEN(Remedy.OLDER_TOKEN),
     /// The connection is at fault: once more on another.
     RECONNECT(Remedy.ANOTHER_CONNECTION),
-    /// As RECONNECT; when it comes again, the credential is at fault.
+    /// Like RECONNECT; when the answer comes again, the credential is at fault.
     RECONNECT_OR_CREDENTIAL_FAULT(Remedy.ANOTHER_CONNECTION),
-    /// This device gets too many.
+    /// This device gets too many messages.
     DEVICE_BUSY,
     UNAVAILABLE;
 
@@ -104,9 +104,9 @@ final class ApnsAnswers {
                   ((Function<Row, Answer>) row -> new Answer(row.status(), row.reason())),
                   Row::meaning));
 
-  /// Of broadcast channels. Apple lists them without saying which status each has
-  /// (https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns); none is a fault of the
-  /// credential.
+  /// Reasons about broadcast channels. Apple lists them without their statuses
+  /// (https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns).
+  /// None is a fault of the credential.
   private static final Set<String> OF_CHANNELS =
       Set.of(
           "BadChannelId",
@@ -119,8 +119,9 @@ final class ApnsAnswers {
 
   private ApnsAnswers() {}
 
-  /// A reason that Apple has added since is judged by its status; a token is never given up for it. Who refuses without one is not
-  /// Apple but somebody between us, and does not mean the credential.
+  /// A reason that Apple has added since is judged by its status, and never costs a token. A
+  /// refusal without a reason comes not from Apple but from a proxy between us, and says nothing
+  /// about the credential.
   static Meaning of(int status, String reason) {
     Meaning known = MEANINGS.get(new Answer(status, status == 200 ? "" : reason));
     if (known != null) {
@@ -138,22 +139,23 @@ final class ApnsAnswers {
     return status >= 400 && status < 500 ? Meaning.REJECTED : Meaning.UNAVAILABLE;
   }
 
-  /// Whether a 200 is Apple's, which has an id and no body. A proxy between us may say 200 to anything, with a page.
+  /// Whether a 200 comes from Apple: then it has an id and no body. A proxy between us may answer
+  /// 200 to anything, with a page.
   static boolean isOfApple(Answered ok) {
     return ok.body().length == 0 || id(ok).isPresent();
   }
 
-  /// What Apple knows a notification by, or one to a broadcast channel.
+  /// Apple's id for a notification, or for one to a broadcast channel.
   static Optional<String> id(Answered answered) {
     return answered.header("apns-id").or(() -> answered.header("apns-request-id"));
   }
 
-  /// Apple's, empty where there is none.
+  /// Apple's reason, empty when there is none.
   static String reason(Answered answered) {
     return body(answered).path("reason").asString("");
   }
 
-  /// Between us and Apple there may be a proxy that speaks HTML.
+  /// A proxy between us and Apple may answer in HTML.
   static JsonNode body(Answered answered) {
     try {
       return answered.body().length == 0
@@ -164,7 +166,7 @@ final class ApnsAnswers {
     }
   }
 
-  /// After these APNs serves the connection no more.
+  /// After these answers APNs no longer serves the connection.
   static boolean spoilsConnection(int status, String reason) {
     Meaning meaning = of(status, reason);
     return meaning.remedy != Remedy.NONE

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// A message in APNs' form
+/// A message in APNs' format
 /// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
 record ApnsNotification(List<Field> headers, byte[] payload) {
   /// "the maximum payload size is 5 KB (5120 bytes)" of a broadcast
@@ -48,7 +48,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
   private static ApnsNotification liveActivity(
       Push push, LiveActivity activity, DeviceId device, String bundleId) {
     ObjectNode aps = JSON.createObjectNode();
-    // Apple drops what is older than what it has shown.
+    // Apple drops an update that is older than the one shown.
     aps.put("timestamp", push.acceptedAt().getEpochSecond());
     aps.put("event", activity.event().name().toLowerCase(Locale.ROOT));
     aps.set("content-state", activity.contentState());
@@ -74,10 +74,10 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
       headers.add(Field.of("apns-channel-id", channel.id()));
     }
     headers.add(Field.of("apns-push-type", "liveactivity"));
-    // A channel that keeps nothing takes no other.
+    // A channel that keeps no message accepts only the expiration 0.
     boolean kept = channel == null || channel.keepsNewest();
     headers.add(Field.of("apns-expiration", kept ? expiration(push) : "0"));
-    // For activities Apple names these two.
+    // Apple names only these two priorities for activities.
     headers.add(Field.of("apns-priority", push.delivery().urgency() == Urgency.HIGH ? "10" : "5"));
     return new ApnsNotification(
         headers, JSON.writeValueAsBytes(JSON.createObjectNode().set(ApnsPayload.APS, aps)));
@@ -110,7 +110,8 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     return new ApnsNotification(headers, payload.json());
   }
 
-  /// The same for each try of one message to one device: a UUID of version 5's kind (RFC 9562, section 5.5).
+  /// The same for each try of one message to one device: a UUID of version 5's kind (RFC 9562,
+  /// section 5.5).
   static String id(MessageId message, DeviceId device) {
     byte[] digest = Sha256.of(message.value() + "/" + device.value());
     digest[6] = (byte) ((digest[6] & 0x0f) | 0x80);
@@ -136,7 +137,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     return push.delivery().ttl().isZero() ? "0" : Long.toString(push.expiresAt().getEpochSecond());
   }
 
-  /// `aps` is Apple's.
+  /// `aps` belongs to Apple.
   static boolean usesReservedKey(Content content) {
     return content.data().containsKey(ApnsPayload.APS);
   }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// What all devices of a message get
+/// The payload that all devices of a message get
 /// (https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification).
 ///
 /// @param background whether the device shows nothing of it
@@ -23,13 +23,13 @@ record ApnsPayload(byte[] json, boolean background) {
   private static final JsonMapper JSON = WireForm.mapper();
   private static final String ID = "id";
 
-  /// Where our id goes when the caller's data has an `id` of its own.
+  /// The field of our id when the caller's data has an `id` of its own.
   private static final String OTHER_ID = "pushplanet_id";
 
-  /// All that it is made of.
+  /// Everything that the payload is made of.
   record MadeOf(MessageId message, Content content, Overrides overrides, ApnsPushType type) {}
 
-  /// Kept for the next device of the message.
+  /// Kept for the message's next device.
   static ApnsPayload of(Push push, ApnsPushType type, RecentPayloads<MadeOf, ApnsPayload> recent) {
     return recent.of(
         push.id(),
@@ -41,7 +41,7 @@ record ApnsPayload(byte[] json, boolean background) {
     ObjectNode aps = aps(push, type);
     boolean background =
         type == ApnsPushType.ALERT && !aps.has("alert") && !aps.has("badge") && !aps.has("sound");
-    // A server for mobile devices sends its PushMagic and nothing else.
+    // A server for device management sends its PushMagic and nothing else.
     return new ApnsPayload(
         type == ApnsPushType.MDM ? JSON.writeValueAsBytes(push.content().data()) : json(push, aps),
         background);
@@ -78,7 +78,7 @@ record ApnsPayload(byte[] json, boolean background) {
     }
   }
 
-  /// What the caller wants in `aps` besides.
+  /// Adds the fields that the caller wants in `aps`.
   static void merge(Push push, ObjectNode aps) {
     if (push.overrides().apns() != null) {
       JsonMerge.into(aps, push.overrides().apns());

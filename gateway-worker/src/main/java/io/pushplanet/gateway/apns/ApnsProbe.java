@@ -14,8 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 
-/// Sends to a device that does not exist: APNs looks at the sender and the topic first, so that "BadDeviceToken" means that
-/// both are good. With a key it shows the cluster's provider token, because APNs counts how many a team makes. Thread-safe.
+/// Sends to a device that does not exist. APNs checks the sender and the topic first, so
+/// "BadDeviceToken" means that both are good. With a key it uses the platform's shared provider
+/// token, because APNs counts how many a team makes. Thread-safe.
 final class ApnsProbe implements CredentialProbe {
   private static final String NOBODY = "00".repeat(32);
   private static final String NO_DEVICE = "BadDeviceToken";
@@ -75,8 +76,8 @@ final class ApnsProbe implements CredentialProbe {
     if (reason.isEmpty()) {
       return new Verdict.Unreachable(words + " not in Apple's form");
     }
-    // Too many tokens or pushes, a server in trouble: that says nothing of the credential. An
-    // expired token is renewed by whoever sends next.
+    // Too many tokens or pushes, or a server in trouble: these say nothing about the credential. An
+    // expired token is renewed by the next send.
     boolean silent = status == 429 || status >= 500 || reason.equals("ExpiredProviderToken");
     return silent ? new Verdict.Unreachable(words) : new Verdict.Refused(words);
   }

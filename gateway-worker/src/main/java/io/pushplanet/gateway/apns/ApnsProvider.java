@@ -48,12 +48,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Brings a message to Apple's devices. One send is one request; a second one follows at once only where APNs faults the
-/// provider token or the connection. Thread-safe.
+/// Sends a message to Apple's devices. One send is one request; a second one follows at once only
+/// when APNs faults the provider token or the connection. Thread-safe.
 final class ApnsProvider implements Provider {
   private static final Logger LOG = LoggerFactory.getLogger(ApnsProvider.class);
 
-  /// A device that got too many rests so long at first.
+  /// The first rest of a device that got too many messages.
   private static final Duration DEVICE_REST = Duration.ofSeconds(30);
 
   private static final int TOO_MANY_REQUESTS = 429;
@@ -128,8 +128,8 @@ final class ApnsProvider implements Provider {
         credential -> sent(push, recipient, token, credential));
   }
 
-  // By hand, for each notification has one: a pattern is a tenth of what a request costs, and a
-  // stream takes a hundredth of the worker's time.
+  // Checked by hand, because each notification has a token: a pattern takes a tenth of a request's
+  // cost, and a stream takes a hundredth of the worker's time.
   private static boolean isHexadecimal(String token) {
     if (token.isEmpty() || token.length() > ApnsToken.LONGEST_TOKEN || token.length() % 2 != 0) {
       return false;
@@ -142,7 +142,8 @@ final class ApnsProvider implements Provider {
     return true;
   }
 
-  /// It goes to a token of its own, or to a broadcast channel: what Apple says of those is not said of a device's token.
+  /// A Live Activity goes to a token of its own, or to a broadcast channel. Apple's answers about
+  /// those say nothing about the device's token.
   private DeliveryOutcome sentLiveActivity(
       Push push, Recipient recipient, ApnsToken known, LiveActivity activity) {
     ApnsToken token =

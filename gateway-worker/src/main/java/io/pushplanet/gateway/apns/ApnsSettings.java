@@ -12,14 +12,15 @@ import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
-/// Where APNs is.
+/// Where APNs is, and how often its channels and tokens are looked at.
 ///
 /// @param productionEndpoint where production pushes are sent
 /// @param sandboxEndpoint where pushes of development builds are sent
 /// @param productionChannelsEndpoint where broadcast channels of production are made and deleted
 /// @param sandboxChannelsEndpoint where those of development builds are made and deleted
 /// @param channelsPeriod how often channels that are to be made or deleted are looked for
-/// @param tokensPeriod how often the provider tokens in use are compared with those that the other workers know from Redis
+/// @param tokensPeriod how often the provider tokens in use are compared with those that the other
+///     workers know from Redis
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 @Validated
 @ConfigurationProperties(prefix = "gateway.apns", ignoreUnknownFields = false)

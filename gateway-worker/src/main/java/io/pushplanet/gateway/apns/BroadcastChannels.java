@@ -14,16 +14,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/// Makes, looks for and deletes broadcast channels at Apple
-/// (https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns). Thread-safe;
-/// calls block, at most for a request's deadline.
+/// Creates, finds and deletes broadcast channels at Apple
+/// (https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns).
+/// Thread-safe; calls block, at most for a request's deadline.
 final class BroadcastChannels {
   private static final String CHANNEL = "apns-channel-id";
 
-  /// Where Apple does not say how long.
+  /// The wait when Apple asks for none.
   static final Duration REST = Duration.ofSeconds(10);
 
-  /// What a deletion was to bring about.
+  /// Reasons that mean that a deletion is not needed any more.
   private static final Set<String> NOT_THERE = Set.of(LostChannels.NOT_REGISTERED, "BadChannelId");
 
   private final ApnsSettings settings;
@@ -31,19 +31,19 @@ final class BroadcastChannels {
   private final Sends sends;
   private final LiveRequest requests;
 
-  /// What Apple made of a request.
+  /// Apple's answer to a request.
   sealed interface Answer {
     /// @param id Apple's
     /// @param bundleId of the app whose channel it is
     record Made(String id, String bundleId) implements Answer {}
 
-    /// There is no such channel, or not any more.
+    /// There is no such channel, or no longer.
     record Gone() implements Answer {}
 
-    /// It will not do it, however often it is asked.
+    /// Apple will not do it, however often it is asked.
     record Refused(String reason) implements Answer {}
 
-    /// Nobody knows, or not now.
+    /// No answer, or not now.
     record NotNow(String reason, Duration after) implements Answer {}
   }
 
@@ -94,7 +94,7 @@ final class BroadcastChannels {
     }
   }
 
-  /// Whether Apple says that it has no such channel; not so where it says anything else, or nothing.
+  /// Whether Apple says that it has no such channel. False when it says anything else, or nothing.
   ///
   /// @param id Apple's
   boolean isUnknown(ApnsKey key, String environment, String id) {
@@ -136,7 +136,7 @@ final class BroadcastChannels {
       }
       case DEVICE_BUSY, UNAVAILABLE, RECONNECT ->
           new Answer.NotNow(reason, sends.askedOr(answered, said, REST));
-      // A good answer that lacks what it was asked for is none.
+      // A good answer without the channel's id counts as none.
       case ACCEPTED -> new Answer.NotNow("no_channel_id", sends.jittered(REST));
       case REJECTED,
           CREDENTIAL_FAULT,

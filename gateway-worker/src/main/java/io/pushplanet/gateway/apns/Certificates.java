@@ -7,7 +7,8 @@ import io.pushplanet.gateway.credential.Credential.ApnsCertificate;
 import java.time.Duration;
 import javax.net.ssl.SSLContext;
 
-/// One TLS context for each client certificate, so that its connections are found again. Thread-safe.
+/// Keeps one TLS context for each client certificate, so that its connections are found again.
+/// Thread-safe.
 final class Certificates {
   private final Trust trust;
   private final Cache<String, SSLContext> contexts =

@@ -23,14 +23,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Makes and deletes at Apple the broadcast channels that somebody has asked for. `due_at` is the order; whichever worker moves
-/// it first has it, and one that dies over it leaves it to the others. Apple cannot be asked twice for the same channel: one
-/// whose answer is lost stays there and nobody knows it. Thread-safe.
+/// Creates and deletes at Apple the broadcast channels that apps have asked for. They are taken in
+/// the order of `due_at`. The worker that moves this time first has claimed the channel; if it
+/// dies, another one continues after the claim. A request cannot be repeated: when Apple's answer
+/// is lost, the channel stays there, and nobody knows its id. Thread-safe.
 final class ChannelKeeper {
   private static final Logger LOG = LoggerFactory.getLogger(ChannelKeeper.class);
   private static final int MOST_AT_ONCE = 8;
 
-  /// With pauses that double up to [#LONGEST_PAUSE], some two hours.
+  /// Pauses double up to [#LONGEST_PAUSE], some two hours in all.
   private static final int MOST_TRIES = 30;
 
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
@@ -118,7 +119,7 @@ final class ChannelKeeper {
     try {
       write(wanted, answer(wanted));
     } catch (RuntimeException e) {
-      // Somebody sees to it after the claim is over.
+      // Another round tries again when the claim is over.
       LOG.warn("event=channel_not_kept appId={} channel={}", wanted.app(), wanted.channel(), e);
     }
   }
@@ -131,10 +132,10 @@ final class ChannelKeeper {
     return apnsId == null ? new Answer.Gone() : deleted(wanted, apnsId, wanted.bundleId());
   }
 
-  /// To the key of another bundle Apple says that there is no such channel, and whoever believes that forgets its id. The bundle's own
-  /// key may be back soon.
+  /// With another bundle's key Apple says that there is no such channel, and the channel's id would
+  /// be forgotten for good. The bundle's own key may be back soon.
   ///
-  /// @param bundleId whose the channel is; null where nobody knows
+  /// @param bundleId the bundle of the channel; null when it is unknown
   private Answer deleted(Wanted wanted, String apnsId, @Nullable String bundleId) {
     return withKey(
         wanted,
@@ -201,8 +202,9 @@ final class ChannelKeeper {
         answer);
   }
 
-  /// Somebody may have asked to delete it meanwhile: then that comes next. Somebody else may have made it, when the claim was
-  /// over before Apple answered: then this one is too many.
+  /// Stores the channel's id. If the app has asked for its deletion meanwhile, that comes next. If
+  /// another worker has made the channel meanwhile, because the claim ended before Apple answered,
+  /// this one is deleted again.
   private void made(Wanted wanted, String id, String bundle) {
     Timestamp now = Timestamp.from(clock.instant());
     int written =

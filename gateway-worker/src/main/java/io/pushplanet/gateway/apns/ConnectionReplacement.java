@@ -7,8 +7,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 
-/// Says when a connection is to be replaced after a server's error: that may be the one server's alone, so the retry is to find
-/// another. Of each credential one in [#EVERY], for Apple takes many new ones for an attack. Thread-safe.
+/// Says when a connection is to be replaced after a server's error. Only that one server may be in
+/// trouble, so the retry is to reach another one. At most one connection per credential in
+/// [#EVERY], because Apple takes many new connections for an attack. Thread-safe.
 final class ConnectionReplacement {
   static final Duration EVERY = Duration.ofMinutes(1);
 
@@ -18,7 +19,7 @@ final class ConnectionReplacement {
   private final Cache<String, Instant> replacedAt =
       Caffeine.newBuilder().maximumSize(MOST_CREDENTIALS).build();
 
-  /// @param clock one that nobody sets back
+  /// @param clock one that is never set back
   ConnectionReplacement(Clock clock) {
     this.clock = clock;
   }

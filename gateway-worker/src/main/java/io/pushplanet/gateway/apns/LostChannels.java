@@ -15,21 +15,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Broadcast channels that Apple turns out not to have any more: whoever asks is told, and messages over them are refused. What it said
-/// to a message may be the word of one of its servers, and nothing brings a channel back: so it is asked for the channel itself before.
-/// Thread-safe.
+/// Finds broadcast channels that Apple no longer has, so that the API says so and messages to them
+/// are refused. Nothing brings a lost channel back, and Apple's answer to a message may come from a
+/// single server, so Apple is asked for the channel itself first. Thread-safe.
 final class LostChannels {
   private static final Logger LOG = LoggerFactory.getLogger(LostChannels.class);
 
   static final String NOT_REGISTERED = "ChannelNotRegistered";
 
-  /// Whatever finds no room here is found again by the next message over it.
+  /// A doubt that finds no room here comes back with the next message to the channel.
   private static final int MOST_DOUBTS = 8;
 
-  /// What leads to nothing, as with another bundle's channel, is back with the next message over it, and others' are to have room.
+  /// A doubt that leads to nothing, as with another bundle's channel, comes back with each message
+  /// to it. It must leave room for other apps.
   private static final int MOST_OF_AN_APP = 2;
 
-  /// To the credentials of another bundle it is not registered, and one that has another id by now is not lost.
+  /// With credentials of another bundle Apple does not know a channel, and a channel that has
+  /// another id by now is not lost.
   private static final String ITS_ROW =
       " WHERE app_id = ? AND channel_id = ? AND apns_id = ? AND bundle_id = ? AND state = 'ready'";
 
@@ -51,7 +53,7 @@ final class LostChannels {
     this.credentials = credentials;
   }
 
-  /// Apple said to a message that it has no such channel. Does not block.
+  /// Apple said, in answer to a message, that it has no such channel. Does not block.
   ///
   /// @param apnsId Apple's
   void doubt(AppId app, DeviceId channel, String environment, String apnsId) {
@@ -61,7 +63,7 @@ final class LostChannels {
     }
   }
 
-  /// Sees to those that are in doubt.
+  /// Checks all doubted channels.
   void round() {
     try (ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor()) {
       for (Doubt doubt : doubts) {
@@ -77,7 +79,7 @@ final class LostChannels {
         see(doubt, key);
       }
     } catch (RuntimeException e) {
-      // The next message over it finds the same.
+      // The next message to the channel raises the doubt again.
       LOG.warn(
           "event=channel_not_looked_for appId={} channel={} reason=\"{}\"",
           doubt.app(),
@@ -88,7 +90,8 @@ final class LostChannels {
     }
   }
 
-  /// The app makes a new one itself: its devices have to subscribe to that.
+  /// Marks the channel as failed if Apple does not know it. It is not made anew: the app does that
+  /// itself, because its devices have to subscribe to the new one.
   private void see(Doubt doubt, ApnsKey key) {
     String app = doubt.app().value();
     String channel = doubt.channel().value();

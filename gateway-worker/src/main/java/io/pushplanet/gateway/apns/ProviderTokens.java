@@ -18,9 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The provider token of each team and key: made once, used on every connection of every worker, renewed after 50 minutes of
-/// the 60 that APNs accepts. One thread makes it, the others go on with the one before while APNs accepts that, else they wait.
-/// While Redis is away it is used to its end: workers that each make their own are told off by APNs. Thread-safe.
+/// The provider token of each team and key: made once, used on every connection of every worker,
+/// and renewed after 50 minutes of the 60 that APNs accepts. While one thread renews it, the others
+/// use the former token as long as APNs accepts it, and then wait. While Redis is away a token is
+/// used to its end, because APNs refuses workers that each make their own. Thread-safe.
 final class ProviderTokens {
   private static final Logger LOG = LoggerFactory.getLogger(ProviderTokens.class);
 
@@ -35,26 +36,29 @@ final class ProviderTokens {
   /// By how much workers' clocks may differ at most.
   private static final Duration SKEW = Duration.ofMinutes(1);
 
-  /// Redis has a token for as long after its making as the agreement took, and clocks differ: until then, the one that is to be
-  /// renewed is what it answers. Or nothing, while it is away.
+  /// How often Redis is asked for the next token. It keeps a token for its whole life after the
+  /// agreement, a little longer than since its making, and clocks differ. Until then it answers
+  /// with the token that is to be renewed; or with none, while it is away.
   private static final Duration ASKED_EVERY = Duration.ofSeconds(1);
 
-  /// How long messages rest whose only token APNs calls one too many: callers spread it. As long, at most, one that tries
-  /// afterwards is waited for.
+  /// How long messages rest when APNs calls their only token one too many; callers spread it. It is
+  /// also the longest wait for the message that tries the token afterwards.
   static final Duration REST = Duration.ofSeconds(30);
 
-  /// Every answer of a connection may say the same.
+  /// One log line for all answers of that time, because every answer of a connection may say the
+  /// same.
   private static final Duration TOLD_EVERY = Duration.ofMinutes(1);
 
   private static final int MOST_KEYS = 10_000;
   private static final int MOST_ASKED_AT_ONCE = 500;
 
-  /// The secret's fingerprint is in it, so that a corrected upload of the same key id gets a token of its own.
+  /// Contains the secret's fingerprint, so that a corrected upload of the same key id gets a token
+  /// of its own.
   private record Signer(String teamId, String keyId, String fingerprint) {}
 
-  /// @param tried whether one message is under way to see whether APNs takes it now
+  /// @param tried whether a message is on its way to find out whether APNs accepts the token now
   private record Rest(ProviderToken of, Instant until, boolean tried) {
-    /// What lies further ahead was said before the clock stepped back.
+    /// A rest that ends further ahead was set before the clock was set back.
     boolean lasts(Instant now) {
       return now.isBefore(until) && !until.isAfter(now.plus(SHORTEST_LIFE));
     }
@@ -63,12 +67,12 @@ final class ProviderTokens {
   private static final class Slot {
     final ApnsKey key;
 
-    /// Held while Redis is asked, so that whoever only sends reads without it.
+    /// Held while Redis is asked. Senders read the token without it.
     final ReentrantLock lock = new ReentrantLock();
 
     volatile @Nullable ProviderToken current;
 
-    /// Used for as long as APNs accepts it, because it called the one after it one too many.
+    /// Used for as long as APNs accepts it, because APNs called its successor one too many.
     volatile @Nullable ProviderToken kept;
 
     volatile Instant asksAgainAt = Instant.MIN;
@@ -78,7 +82,8 @@ final class ProviderTokens {
     @GuardedBy("lock")
     @Nullable ProviderToken previous;
 
-    /// APNs called it one too many: rather than yet another it is shown again when the one that was kept is too old.
+    /// The token that APNs called one too many. Once the kept one is too old, it is used again,
+    /// rather than yet another one.
     @GuardedBy("lock")
     @Nullable ProviderToken tooMany;
 
@@ -92,7 +97,7 @@ final class ProviderTokens {
       this.key = key;
     }
 
-    /// The token, as long as it is not to be renewed.
+    /// The token, as long as it is not due for renewal.
     Optional<ProviderToken> held(Instant now) {
       return Optional.ofNullable(current).filter(token -> now.isBefore(until(token)));
     }
@@ -102,13 +107,13 @@ final class ProviderTokens {
       return token.issuedAt().plus(token.equals(kept) ? LONGEST_LIFE : RENEWED_AFTER);
     }
 
-    /// What lies further ahead was said before the clock stepped back.
+    /// A limit further ahead was set before the clock was set back.
     @GuardedBy("lock")
     boolean isTooSoonForAnother(Instant now) {
       return now.isBefore(noRenewalBefore) && !noRenewalBefore.isAfter(now.plus(SHORTEST_LIFE));
     }
 
-    /// What is used while it is too soon for a new one.
+    /// The token to use while it is too soon for a new one.
     @GuardedBy("lock")
     Optional<ProviderToken> insteadOfNew(Instant now) {
       return isTooSoonForAnother(now)
@@ -153,7 +158,7 @@ final class ProviderTokens {
     }
   }
 
-  /// The one after the held one, unless another thread has just seen to it.
+  /// The held token's successor, unless another thread has just fetched it.
   private ProviderToken next(Slot slot) {
     slot.lock.lock();
     try {
@@ -175,7 +180,7 @@ final class ProviderTokens {
               yield agreed(slot, instead, refused, accepted, now);
             }
             case Known.None() -> agreed(slot, instead, Optional.empty(), accepted, now);
-            // Who has nothing to send with asks once more before making one alone.
+            // A worker without a usable token asks once more before it makes one alone.
             case Known.Silent() ->
                 accepted.orElseGet(() -> agreed(slot, instead, Optional.empty(), accepted, now));
           };
@@ -195,18 +200,19 @@ final class ProviderTokens {
     slot.asksAgainAt = clock.instant().plus(ASKED_EVERY);
   }
 
-  /// One that is to be renewed and still there may have been kept by another worker.
+  /// A token that is due for renewal and is still in Redis may have been kept by another worker.
   private static ProviderToken ofTheOthers(Slot slot, ProviderToken token, Instant now) {
     if (now.isAfter(token.issuedAt().plus(RENEWED_AFTER).plus(SKEW))) {
-      // It was: else it would be gone, whatever the clock of whoever made it says.
+      // It was kept: otherwise it would be gone, whatever its maker's clock says.
       slot.kept = token;
     }
     return token;
   }
 
-  /// APNs called this token expired. It is renewed once for all who hear that, and not again within 20 minutes.
+  /// APNs called this token expired. It is renewed once for all callers that report it, and not
+  /// again within 20 minutes.
   ///
-  /// @return another token; empty when there is none to be had
+  /// @return another token; empty when there is none
   Optional<ProviderToken> renewed(ApnsKey key, ProviderToken refused) {
     Slot slot = slot(key);
     slot.lock.lock();
@@ -233,8 +239,9 @@ final class ProviderTokens {
     }
   }
 
-  /// APNs has seen too many tokens of this team: no new one for 20 minutes, and back to the older one, this worker's own or the
-  /// others', for as long as APNs accepts it. Where there is none, all messages rest: each would cost a connection.
+  /// APNs has seen too many tokens of this team. No new one is made for 20 minutes, and the older
+  /// one is used again, this worker's own or the others', for as long as APNs accepts it. When
+  /// there is none, all messages rest, because each would cost a connection.
   ///
   /// @param rest how long
   /// @return whether they rest
@@ -270,7 +277,8 @@ final class ProviderTokens {
     }
   }
 
-  /// How long messages with this key still rest. When a rest is over one of them is let through, and the others wait for what it hears.
+  /// How long messages with this key still rest. When a rest is over, one message is let through,
+  /// and the others wait for its answer.
   Optional<Duration> rest(ApnsKey key) {
     Slot slot = slot(key);
     Rest rest = slot.rest.get();
@@ -286,7 +294,7 @@ final class ProviderTokens {
         : Optional.of(REST);
   }
 
-  /// APNs had nothing against the key's token: a rest that was over is.
+  /// APNs accepted the key's token, which ends a rest that was being tried.
   void taken(ApnsKey key) {
     Slot slot = slot(key);
     Rest rest = slot.rest.get();
@@ -295,7 +303,8 @@ final class ProviderTokens {
     }
   }
 
-  /// What the others use in place of the refused one. Everything under way may hear the same: one asks for all.
+  /// The token that other workers use instead of the refused one. All requests under way may be
+  /// refused alike, so only one of them asks.
   private Optional<ProviderToken> othersThan(ProviderToken refused, Slot slot, Instant now) {
     if (now.isBefore(slot.asksAgainAt)) {
       return Optional.empty();
@@ -320,7 +329,7 @@ final class ProviderTokens {
     }
   }
 
-  /// Whether the other token may be used in place of the refused one.
+  /// Whether the other token may be used instead of the refused one.
   private static boolean isAnother(ProviderToken other, ProviderToken refused, Instant now) {
     return !other.jwt().equals(refused.jwt()) && isAccepted(other, now);
   }
@@ -329,16 +338,17 @@ final class ProviderTokens {
     return now.isBefore(token.issuedAt().plus(LONGEST_LIFE)) && !isOfTheFuture(token, now);
   }
 
-  /// A clock has stepped back since, or whoever made it has one that is far ahead: APNs refuses it.
+  /// Whether the clock has been set back since, or the maker's clock was far ahead. APNs refuses
+  /// such a token.
   private static boolean isOfTheFuture(ProviderToken token, Instant now) {
     return token.issuedAt().isAfter(now.plus(SHORTEST_LIFE));
   }
 
-  /// Tells the tokens that are in use again where the others do not know them any more, because Redis has lost them: a worker
-  /// that starts would make another one, which APNs refuses for 20 minutes. Where the others have agreed on another one
-  /// meanwhile, that is used from now on.
+  /// Puts the tokens in use into Redis again when Redis has lost them: otherwise a worker that
+  /// starts would make another one, which APNs refuses for 20 minutes. If the other workers have
+  /// agreed on another token meanwhile, it is used from now on.
   ///
-  /// @return false: all of it is done
+  /// @return false: there is nothing more to do at once
   boolean share() {
     Instant now = clock.instant();
     List<Slot> used =
@@ -386,8 +396,8 @@ final class ProviderTokens {
     return left.isPositive() ? left : Duration.ofSeconds(1);
   }
 
-  /// @param instead what is offered to the others; empty for a new one
-  /// @param alone what is used when the others do not answer; empty for what was offered
+  /// @param instead the token to offer to the others; empty for a new one
+  /// @param alone the token to use when Redis does not answer; empty for the offered one
   private ProviderToken agreed(
       Slot slot,
       Optional<ProviderToken> instead,

@@ -27,18 +27,21 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Shares provider tokens through Redis, sealed with the vault. Redis away or not answering within [#DEADLINE], at first within
-/// [#FIRST_DEADLINE]: no sharing, each worker goes on with what it has. Thread-safe.
+/// Shares provider tokens through Redis, sealed with the vault. When Redis is away or does not
+/// answer within [#DEADLINE], at first within [#FIRST_DEADLINE], nothing is shared, and each worker
+/// continues with its own tokens. Thread-safe.
 final class RedisTokens implements SharedTokens, AutoCloseable {
   static final Duration DEADLINE = Duration.ofSeconds(2);
 
-  /// Of what connects. A worker that has just started on a busy machine takes seconds for that, and whoever then makes a token
-  /// alone has the team's one too many. Where nobody listens, that is known at once.
+  /// The deadline that includes connecting. A worker that has just started on a busy machine needs
+  /// seconds for that, and a token that it made alone would be one too many for the team. If Redis
+  /// does not listen at all, that is known at once.
   static final Duration FIRST_DEADLINE = Duration.ofSeconds(10);
 
   private static final Logger LOG = LoggerFactory.getLogger(RedisTokens.class);
 
-  /// KEYS[1] token; ARGV offered, life in ms, refused or "". The first worker's offer stands until its life is over.
+  /// KEYS[1] token; ARGV offered, life in ms, refused or "". The first worker's offer stands until
+  /// its life is over.
   private static final String AGREE =
       """
       local held = redis.call('GET', KEYS[1])
@@ -106,8 +109,9 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
         .flatMap(sealed -> open(key, sealed));
   }
 
-  /// Sealing is randomized: the bytes that stand in Redis are compared, after looking into them. What cannot be opened (another
-  /// master key before) may go too.
+  /// The bytes in Redis that may be replaced. Sealing is randomized, so that the bytes are compared
+  /// after their content was checked. Bytes that cannot be opened (sealed with an earlier master
+  /// key) may be replaced as well.
   private byte[] replaceable(ApnsKey key, byte @Nullable [] held, Optional<ProviderToken> refused) {
     if (held == null) {
       return new byte[0];
@@ -142,7 +146,8 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
     }
   }
 
-  /// On a thread of its own, because connecting to a black hole waits longer than we may.
+  /// Runs on a thread of its own, because connecting to a black hole takes longer than the
+  /// deadline.
   private <T> Optional<T> asked(
       Function<StatefulRedisConnection<String, byte[]>, @Nullable T> question) {
     FutureTask<@Nullable T> task = new FutureTask<>(() -> question.apply(connected()));

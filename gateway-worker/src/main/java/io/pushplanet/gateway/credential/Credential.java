@@ -6,11 +6,11 @@ import java.security.interfaces.ECPrivateKey;
 import java.security.interfaces.RSAPrivateKey;
 import javax.net.ssl.KeyManager;
 
-/// Who an app is at a vendor. `fingerprint` tells one secret from another without showing it.
+/// An app's identity at a vendor. `fingerprint` tells one secret from another without showing it.
 public sealed interface Credential {
   String fingerprint();
 
-  /// Who sends to an app on Apple's devices.
+  /// An identity for sending to an app on Apple's devices.
   sealed interface Apns extends Credential {
     String bundleId();
   }
@@ -32,7 +32,8 @@ public sealed interface Credential {
     }
   }
 
-  /// A VAPID key pair: who an app is at every push service (https://www.rfc-editor.org/rfc/rfc8292).
+  /// A VAPID key pair: an app's identity at every push service
+  /// (https://www.rfc-editor.org/rfc/rfc8292).
   ///
   /// @param subject `mailto:` or `https:`, where a push service finds a person
   /// @param publicKey an uncompressed point in base64url, which browsers call applicationServerKey
@@ -46,7 +47,7 @@ public sealed interface Credential {
 
   /// An app at Huawei, as its OAuth server knows it.
   ///
-  /// @param clientId its app id too: the path of a send has it
+  /// @param clientId its app id too, which is part of a send's path
   record HmsClient(String clientId, Secret secret, String fingerprint) implements Credential {
     @Override
     public String toString() {

@@ -41,8 +41,9 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/// The apps' active credentials: read and opened once, kept 12 hours, read again as soon as one of the app's credentials
-/// changes, so that a new key is used for the next send. What was not found is kept only for seconds.
+/// The apps' active credentials: read and opened once, kept 12 hours, and read again as soon as one
+/// of the app's credentials changes, so that the next send uses a new key. A credential that was
+/// not found is remembered only for seconds.
 ///
 /// Thread-safe; a miss blocks on the database.
 public final class CredentialCache implements AutoCloseable {
@@ -50,8 +51,9 @@ public final class CredentialCache implements AutoCloseable {
   private static final Duration LIFE = Duration.ofHours(12);
   private static final Duration LIFE_OF_AN_ABSENCE = Duration.ofSeconds(10);
 
-  /// Where MySQL did not answer, nobody asks again for so long: each waits for the pool's deadline, all that need one credential one after the other, and the
-  /// pushes of other apps in the same AMQP message behind them.
+  /// For how long MySQL is not asked again after it did not answer. Each send that needs a
+  /// credential would wait for the pool's deadline, one after the other, and so would the pushes of
+  /// other apps behind them in the same AMQP message.
   private static final Duration NOT_ASKED = Duration.ofSeconds(3);
 
   private static final Duration FEED_RETRY = Duration.ofSeconds(1);
@@ -73,7 +75,7 @@ public final class CredentialCache implements AutoCloseable {
   private final Clock steady;
   private final Ticker ticker;
 
-  /// By the ticker; null while it answers.
+  /// By the ticker; null while MySQL answers.
   private final AtomicReference<@Nullable Long> asksAgainNanos = new AtomicReference<>();
 
   private final List<Consumer<AppId>> listeners = new CopyOnWriteArrayList<>();
@@ -132,17 +134,19 @@ public final class CredentialCache implements AutoCloseable {
     }
   }
 
-  /// @param listener is told of each app whose credentials have changed, from the thread that reads the changes
+  /// @param listener hears of each app whose credentials have changed, on the thread that reads the
+  ///     changes
   public void onChange(Consumer<AppId> listener) {
     listeners.add(listener);
   }
 
-  /// Invalidates by key rather than by looking for entries: that also waits for a load under way.
+  /// Invalidates by key instead of looking for entries, because that also waits for a load under
+  /// way.
   void changed(Change change) {
     if (change.kind() != Change.Kind.CREDENTIAL) {
       return;
     }
-    // Who tells of it has just read it there.
+    // The feed has just read the change from MySQL, so it answers.
     asksAgainNanos.set(null);
     APNS_ENVIRONMENTS.forEach(e -> forget(new Key(change.app(), APNS, e)));
     forget(new Key(change.app(), FCM, ""));
@@ -172,14 +176,15 @@ public final class CredentialCache implements AutoCloseable {
     };
   }
 
-  /// Another credential is there, or the same is taken again: what waited for it goes now.
+  /// Another credential is there, or the same is accepted again: the messages that waited for it
+  /// may go.
   private void goOn(Key key, String why) {
     if (lookup(key) instanceof Found) {
       pauses.bringForward(key.app(), key.provider(), why);
     }
   }
 
-  /// The credential for tokens of an environment: of that environment, else one for any.
+  /// The credential for tokens of an environment: that environment's, or else one for any.
   public CredentialLookup<Apns> apns(AppId app, String environment) {
     if (!APNS_ENVIRONMENTS.contains(environment)) {
       return new Missing<>();
@@ -210,7 +215,7 @@ public final class CredentialCache implements AutoCloseable {
     }
   }
 
-  /// @throws DataAccessException when MySQL cannot be asked, or could not a moment ago
+  /// @throws DataAccessException when MySQL does not answer, or did not a moment ago
   private CredentialLookup<? extends Credential> load(Key key) {
     Long again = asksAgainNanos.get();
     if (again != null && ticker.read() - again < 0) {
@@ -226,7 +231,8 @@ public final class CredentialCache implements AutoCloseable {
     }
   }
 
-  /// The active one, unless the provider refuses it and the former one still overlaps: then that one stands in.
+  /// The active credential, unless the provider refuses it and the former one still overlaps: then
+  /// that one stands in.
   private CredentialLookup<? extends Credential> chosen(Key key) {
     List<Candidate> candidates = candidates(key);
     if (candidates.isEmpty()) {
@@ -295,7 +301,8 @@ public final class CredentialCache implements AutoCloseable {
         .toList();
   }
 
-  /// An exact environment before `any`; FCM, HMS and Web Push know no environments, whatever the row says.
+  /// An exact environment comes before `any`. FCM, HMS and Web Push know no environments, whatever
+  /// the row says.
   private static int rank(CredentialRow row, Key key) {
     if (!key.provider().equals(APNS)) {
       return 1;

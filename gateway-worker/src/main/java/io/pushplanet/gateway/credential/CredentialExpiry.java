@@ -25,16 +25,17 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowMapper;
 
-/// Tells operators of credentials that end soon, once at each of the days set and once they have ended, and shows the days
-/// left and what is paused as metrics. Only .p12 certificates name their end; keys of Apple's, Google's and ours have none. Confined to one thread.
+/// Tells operators of credentials that end soon, once at each of the days set and once after the
+/// end, and shows the days left and the pauses as metrics. Only .p12 certificates have an end; keys
+/// of Apple's, Google's and ours have none. Confined to one thread.
 final class CredentialExpiry {
-  /// What is shown as metrics: more would be no help to anybody.
+  /// The most series of a metric: more would not help an operator.
   private static final int MOST_SHOWN = 1_000;
 
-  /// Of each step in a round; the others have their turn in the next.
+  /// The most alerts per step and round; the others follow in the next round.
   private static final int MOST_TOLD = 1_000;
 
-  /// Before whatever certificate has ended.
+  /// Before the end of any certificate.
   private static final Instant LONG_AGO = Instant.EPOCH;
 
   private static final double SECONDS_OF_A_DAY = Duration.ofDays(1).toSeconds();
@@ -47,7 +48,7 @@ final class CredentialExpiry {
   private final Map<Place, Shown> daysLeft = new HashMap<>();
   private final Map<Place, Shown> paused = new HashMap<>();
 
-  /// What a series of a metric is about.
+  /// The labels of a metric's series.
   private record Place(String app, String provider, String environment) {}
 
   private record Ending(long id, Place place, Instant expiresAt) {}
@@ -56,7 +57,7 @@ final class CredentialExpiry {
       (row, _) ->
           new Ending(row.getLong("id"), place(row), row.getTimestamp("expires_at").toInstant());
 
-  /// A series that can be taken away again.
+  /// A series that can be removed again.
   private static final class Shown {
     volatile double value;
     @Nullable Meter meter;
@@ -72,7 +73,7 @@ final class CredentialExpiry {
     this.meters = meters;
   }
 
-  /// @return false: all of it is done
+  /// @return false: there is nothing more to do at once
   boolean round() {
     Instant now = clock.instant();
     Map<Place, Double> left = new HashMap<>();
@@ -152,9 +153,10 @@ final class CredentialExpiry {
                 + ". Upload another one, or better a .p8 key, which does not end.");
   }
 
-  /// Only the nearest of the days is told: a certificate that is uploaded with five days left is not three alerts.
+  /// The certificates of which only the nearest day is to be told: a certificate that is uploaded
+  /// with five days left makes one alert, not three.
   ///
-  /// @param after the end that is another day's
+  /// @param after from this end on; earlier ends belong to another day
   private List<Ending> untold(Instant after, Instant until, int day) {
     return database.query(
         """
@@ -172,7 +174,7 @@ final class CredentialExpiry {
         MOST_TOLD);
   }
 
-  /// Those that end next, and as many of those that have ended last as there is room for.
+  /// The certificates that end next, and as many of those that ended last as there is room for.
   private List<Ending> shown(Instant now) {
     List<Ending> shown =
         new ArrayList<>(

@@ -8,11 +8,12 @@ import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// What is sent with one credential: told of each answer, it pauses when the provider refuses the credential. Some answers
-/// say so outright; others are a token's fault or the credential's, and count when nearly every token gets them. Thread-safe;
-/// a pause blocks on the database.
+/// Watches the answers to messages that are sent with one credential, and pauses when the provider
+/// refuses it. Some answers say so outright. Others may be the fault of a token or of the
+/// credential, and count when nearly every token gets them. Thread-safe; a pause blocks on the
+/// database.
 public final class CredentialLane {
-  /// So many doubtful answers within [#WINDOW], and nearly no other, are no accident.
+  /// So many doubtful answers within [#WINDOW], with hardly any other, are no accident.
   static final int FEWEST_DOUBTS = 50;
 
   static final int DOUBTED_PERCENT = 90;
@@ -28,7 +29,7 @@ public final class CredentialLane {
   /// Set at once, before the database and the other workers know.
   private volatile @Nullable String paused;
 
-  /// Most lanes never get a doubtful answer and need not count.
+  /// Null until the first doubtful answer: most lanes never get one and need not count.
   private volatile @Nullable Instant countingSince;
 
   @GuardedBy("this")
@@ -37,7 +38,7 @@ public final class CredentialLane {
   @GuardedBy("this")
   private int doubts;
 
-  /// @param clock one that nobody sets back: doubts would count for as long
+  /// @param clock one that is never set back, or doubts would count for longer by as much
   CredentialLane(
       long id,
       AppId app,
@@ -57,12 +58,12 @@ public final class CredentialLane {
     return provider;
   }
 
-  /// The provider's word, when nothing is to be sent now.
+  /// The provider's word when nothing is to be sent now.
   public Optional<String> pausedBecause() {
     return Optional.ofNullable(paused);
   }
 
-  /// An answer that does not speak against the credential.
+  /// An answer that says nothing against the credential.
   public void taken() {
     if (countingSince != null) {
       count(false);

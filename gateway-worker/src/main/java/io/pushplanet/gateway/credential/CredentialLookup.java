@@ -1,15 +1,16 @@
 package io.pushplanet.gateway.credential;
 
-/// What came of looking for an app's credential.
+/// The result of looking for an app's credential.
 public sealed interface CredentialLookup<C extends Credential> {
-  /// @param lane is told of each answer
+  /// @param lane hears of each answer
   record Found<C extends Credential>(C credential, CredentialLane lane)
       implements CredentialLookup<C> {}
 
-  /// The app has none: somebody has to upload one.
+  /// The app has none until one is uploaded.
   record Missing<C extends Credential>() implements CredentialLookup<C> {}
 
-  /// The provider refuses it: nothing is sent with it until it is taken again, or another one is there.
+  /// The provider refuses it: nothing is sent with it until it is accepted again, or another one is
+  /// there.
   ///
   /// @param why the provider's word
   record Paused<C extends Credential>(String why) implements CredentialLookup<C> {}

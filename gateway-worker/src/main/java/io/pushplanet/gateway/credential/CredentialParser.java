@@ -25,7 +25,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// RequestLimits an opened row into a credential. The forms stand in docs/credential-rows.md.
+/// Parses an opened row into a credential. docs/credential-rows.md describes the formats.
 final class CredentialParser {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final int P256_BITS = 256;
@@ -63,7 +63,7 @@ final class CredentialParser {
   }
 
   private static VapidKey vapidKey(JsonNode detail, byte[] pem) throws GeneralSecurityException {
-    // The subject is signed, too: another one wants other tokens.
+    // The subject is signed, too: another subject needs other tokens.
     String subject = text(detail, "subject");
     return new VapidKey(
         subject, text(detail, "public_key"), p256(pem), fingerprint(pem) + "/" + subject);
@@ -110,7 +110,7 @@ final class CredentialParser {
         fingerprint(secret) + "/" + clientId);
   }
 
-  /// Only what stands between the two lines is the key: tools write what they know of it before and after
+  /// Only the text between the two lines is the key: tools write comments before and after
   /// (https://www.rfc-editor.org/rfc/rfc7468#section-2).
   private static PrivateKey privateKey(String algorithm, String pem)
       throws GeneralSecurityException {

@@ -28,23 +28,26 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Pauses a credential that its provider refuses, and resumes it. Both are told in the transaction that does it: to every
-/// worker by `changes`, to operators by an alert and the audit log. What waits meanwhile lies in `later`. Thread-safe.
+/// Pauses a credential that its provider refuses, and resumes it. Both are announced in the same
+/// transaction: to every worker by `changes`, to operators by an alert and the audit log. The
+/// messages wait in `later` meanwhile. Thread-safe.
 final class CredentialPauses {
   private static final Logger LOG = LoggerFactory.getLogger(CredentialPauses.class);
 
-  /// The reason of a message that was not even tried.
+  /// The reason of a message for which no request was made.
   static final String PAUSED = "credential_paused";
 
   static final String UNREADABLE = "credential_unreadable";
 
-  /// A credential that was refused is asked about so soon: it may have been a slip of the provider's.
+  /// How soon the provider is asked about a refused credential, because the refusal may have been a
+  /// slip.
   static final Duration FIRST_PROBE = Duration.ofSeconds(5);
 
-  /// Where asking cannot tell, some messages are let through after so long.
+  /// When asking cannot tell, some messages are let through after so long.
   static final Duration FIRST_TRIAL = Duration.ofMinutes(5);
 
-  /// Follows the provider's word where that is doubtful and came from nearly everybody; who waits for it has the word alone.
+  /// Follows the provider's word when it was doubtful and came for nearly every device. The
+  /// messages that wait have the word alone as their reason.
   static final String BY_NEARLY_EVERY_DEVICE = " for nearly every device";
 
   private static final String WORKER = "gateway-worker";
@@ -68,7 +71,7 @@ final class CredentialPauses {
   }
 
   /// @param firstProbe when the provider is asked again
-  /// @return false when that could not be written down; the next refusal tries again
+  /// @return false when the pause could not be written; the next refusal tries again
   boolean pause(CredentialLane lane, String reason, Duration firstProbe) {
     return pause(lane.id, lane.app, lane.provider, lane.environment, reason, firstProbe);
   }
@@ -151,7 +154,8 @@ final class CredentialPauses {
     return true;
   }
 
-  /// What waits for a credential goes now. What cannot be brought forward comes by itself.
+  /// Brings the messages forward that wait for a credential. Those that cannot be brought forward
+  /// come back by themselves.
   ///
   /// @param reason why it was paused
   void bringForward(AppId app, String provider, String reason) {
@@ -183,7 +187,7 @@ final class CredentialPauses {
         detail);
   }
 
-  /// In the transaction of the caller's.
+  /// In the caller's transaction.
   void tell(AppId app, long id) {
     Connection connection = DataSourceUtils.getConnection(source);
     try {

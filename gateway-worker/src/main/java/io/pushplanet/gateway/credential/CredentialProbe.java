@@ -1,14 +1,14 @@
 package io.pushplanet.gateway.credential;
 
-/// Asks a provider whether it takes a credential, without sending anything to anybody.
+/// Asks a provider whether it accepts a credential, without sending a message.
 public interface CredentialProbe {
   /// `apns`, `fcm`, `hms`
   String provider();
 
-  /// Waits for the answer, a bounded time. Never throws for what a provider or a network can do.
+  /// Waits for the answer for a bounded time. Never throws for faults of a provider or a network.
   Verdict ask(Credential credential, String environment);
 
-  /// What came of it.
+  /// The provider's answer.
   sealed interface Verdict {
     /// @param how the answer that says so
     record Accepted(String how) implements Verdict {}

@@ -10,7 +10,8 @@ import org.springframework.validation.annotation.Validated;
 /// How apps' credentials are looked after.
 ///
 /// @param period how often credentials that are to be tried are looked for
-/// @param expiryPeriod how often expiry dates are looked at, and the metrics of credentials are renewed
+/// @param expiryPeriod how often expiry dates are looked at, and the metrics of credentials are
+///     renewed
 /// @param expiryAlertDays so many days before its end operators are told of it, once each
 @Validated
 @ConfigurationProperties(prefix = "gateway.credentials", ignoreUnknownFields = false)

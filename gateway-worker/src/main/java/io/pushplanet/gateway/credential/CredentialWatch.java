@@ -23,10 +23,12 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Asks the providers about credentials that somebody wants to know about: new ones before they are activated, paused ones
-/// until they are taken again. `probe_at` is the order; whichever worker moves it first has it, and one that dies over it leaves it to
-/// the others. It also ends the overlap of replaced ones. A provider that takes long holds up no other's credentials, as long as
-/// fewer than [#MOST_AT_ONCE] do. Rounds are one thread's; the rest is thread-safe.
+/// Asks the providers about new credentials before they are activated, and about paused ones until
+/// they are accepted again. They are taken in the order of `probe_at`. The worker that moves this
+/// time first has claimed the credential; if it dies, another one continues after the claim. It
+/// also ends the overlap of replaced credentials. A slow provider delays no other's credentials, as
+/// long as fewer than [#MOST_AT_ONCE] of its probes are under way. Rounds run on one thread; the
+/// rest is thread-safe.
 final class CredentialWatch {
   private static final Logger LOG = LoggerFactory.getLogger(CredentialWatch.class);
   private static final int MOST_AT_ONCE = 8;
@@ -77,7 +79,7 @@ final class CredentialWatch {
     this.random = random;
   }
 
-  /// Begins to ask, and waits for nobody.
+  /// Begins to ask, and does not wait for the answers.
   ///
   /// @return whether there may be more to do at once
   boolean round() {
@@ -129,7 +131,7 @@ final class CredentialWatch {
     try {
       judged(wanted, verdict(wanted), claim);
     } catch (RuntimeException e) {
-      // Somebody asks again after the claim is over.
+      // Another round asks again when the claim is over.
       LOG.warn("event=credential_not_judged credentialId={}", wanted.row().id(), e);
     } finally {
       places.release();
@@ -140,7 +142,7 @@ final class CredentialWatch {
     CredentialRow row = wanted.row();
     CredentialProbe probe = probes.get(row.provider());
     if (probe == null) {
-      // A push service knows a key only together with a subscription: the next message will tell.
+      // A push service knows a key only together with a subscription. The next message will tell.
       return new Verdict.Accepted("cannot be asked for without a device");
     }
     try {
@@ -148,7 +150,7 @@ final class CredentialWatch {
           vault.decrypt(wanted.app(), row.provider(), row.environment(), row.id(), row.secret());
       return probe.ask(CredentialParser.parse(row, secret), row.environment());
     } catch (CredentialUnreadable e) {
-      // The master key is at fault, perhaps this worker's alone: the provider was not asked.
+      // The master key is at fault, perhaps only this worker's: the provider was not asked.
       return new Verdict.Unreachable(String.valueOf(e.getMessage()));
     } catch (IllegalArgumentException e) {
       return new Verdict.Refused(String.valueOf(e.getMessage()));
@@ -190,7 +192,8 @@ final class CredentialWatch {
     }
   }
 
-  /// Only what is paused is asked about again: after 10, 20, 40 seconds, at last every five minutes.
+  /// Only paused credentials are asked about again: after 10, 20, 40 seconds, finally every five
+  /// minutes.
   private @Nullable Instant next(Wanted wanted) {
     if (!wanted.paused()) {
       return null;
@@ -200,9 +203,10 @@ final class CredentialWatch {
     return clock.instant().plus(bounded).plusMillis(random.nextLong(1 + bounded.toMillis() / 4));
   }
 
-  /// Not if it was paused or resumed meanwhile: then somebody else has said when to ask again. So has who moved the claim
-  /// while the provider was asked, such as an operator who has repaired it. While it is paused a claim never becomes "nobody
-  /// wants to know", so that a worker that dies here leaves it to the others.
+  /// Writes the verdict, unless the credential was paused or resumed meanwhile: its next probe is
+  /// set already then. If the claim was moved while the provider was asked, for example by an
+  /// operator's repair, that time stays. While a credential is paused its claim never becomes "no
+  /// more probes", so that another worker continues when this one dies here.
   private void write(
       Wanted wanted, String verdict, String reason, @Nullable Instant next, Timestamp claim) {
     database.update(
@@ -221,7 +225,7 @@ final class CredentialWatch {
         wanted.paused());
   }
 
-  /// From then on the former credential does not stand in any more, and cannot be rolled back to.
+  /// From then on the former credential no longer stands in, and cannot be rolled back to.
   private void endOverlaps() {
     Timestamp now = Timestamp.from(clock.instant());
     List<Ended> ended =

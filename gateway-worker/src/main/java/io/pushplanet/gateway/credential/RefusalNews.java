@@ -7,8 +7,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/// Which refusals of credentials are worth a line in the log: everything under way with one hears the same, and some refusals
-/// pause nothing. How many there are says `pushplanet.provider.send`, which of them a message met its timeline. Thread-safe.
+/// Decides which refusals of credentials are worth a line in the log: all requests under way with
+/// one credential get the same answer, and some refusals pause nothing. `pushplanet.provider.send`
+/// counts them all, and each message's timeline has its own. Thread-safe.
 public final class RefusalNews {
   static final Duration TOLD_EVERY = Duration.ofHours(1);
 
@@ -28,7 +29,7 @@ public final class RefusalNews {
   }
 
   /// @param reason the provider's word
-  /// @return whether it is to be told now: once an hour, and at once for another secret
+  /// @return whether to log it now: once an hour, and at once for another secret
   public boolean isNews(AppId app, Credential credential, String reason) {
     Refusal refusal = new Refusal(app, credential.fingerprint(), reason);
     return told.asMap().putIfAbsent(refusal, true) == null;

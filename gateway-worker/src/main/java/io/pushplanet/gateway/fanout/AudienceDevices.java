@@ -35,7 +35,7 @@ final class AudienceDevices {
           DeviceId device = new DeviceId(row.getString("device_id"));
           DeviceRow one = DeviceRow.of(row);
           devices.computeIfAbsent(device, _ -> new ArrayList<>()).add(one);
-          // A topic may still name a device that is gone.
+          // A topic may still name a device that is deleted.
           if (one.exists() && row.getBoolean("wanted")) {
             wanted.add(device);
           }

@@ -10,14 +10,16 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 
-/// The SQL of one page of an audience. Candidates come in the order of their device ids from one range of a key, at most a
-/// page of them, however few are wanted in the end: so a step costs the same at the start and at the end of a million
-/// devices, and for `and` and `not` too. Each candidate is then looked up by its own key, and `wanted` tells whether the whole
-/// audience names it.
+/// The SQL of one page of an audience. Candidates come in the order of their device ids from one
+/// range of a key, at most a page of them, however few are wanted in the end. So a step costs the
+/// same at the start and at the end of a million devices, also for `and` and `not`. Each candidate
+/// is then looked up by its own key, and `wanted` tells whether the whole audience names it.
 ///
-/// `user_of` is whose the device is where it is wanted because of that only: it would not be with nobody logged in.
+/// `user_of` is the device's user when the device is wanted only because of that user: with nobody
+/// logged in it would not be.
 ///
-/// `and` takes its candidates from its narrowest part, `or` merges those of all its parts, `not` has to look at everyone.
+/// `and` takes its candidates from its narrowest part, `or` merges those of all its parts, `not`
+/// has to look at all devices.
 record AudienceQuery(String sql, List<Object> arguments) {
   AudienceQuery {
     arguments = List.copyOf(arguments);
@@ -57,7 +59,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
         arguments);
   }
 
-  /// Whether the candidates are the audience already.
+  /// Whether the candidates are exactly the audience.
   private static boolean isExact(Audience audience) {
     return switch (audience) {
       case Audience.Devices _,
@@ -87,7 +89,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
     };
   }
 
-  /// What it names while nobody is logged in anywhere.
+  /// The audience as it would be with nobody logged in anywhere.
   private static Audience withNobody(Audience audience) {
     return switch (audience) {
       case Audience.Users _ -> new Audience.Not(new Audience.All());
@@ -159,7 +161,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
             candidates(parts.get(i));
             add(")");
           }
-          // The first of the union are among the first of each.
+          // The first rows of the union are among the first rows of its parts.
           add(") u ORDER BY device_id LIMIT ?", pageSize);
         }
         case Audience.SpreadByVendor _ -> throw noDevices();
@@ -190,7 +192,7 @@ record AudienceQuery(String sql, List<Object> arguments) {
       add(" AND device_id > ? ORDER BY device_id LIMIT ?", after, pageSize);
     }
 
-    /// Never NULL, for `NOT` would not turn that around.
+    /// Never NULL, because `NOT` leaves that NULL.
     void wanted(Audience audience) {
       switch (audience) {
         case Audience.Devices(List<DeviceId> devices) -> {

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Some recipients in the order of their device ids.
 ///
-/// @param recipients none where the page had only candidates that are not wanted
-/// @param last where the next page goes on; null when there is none
+/// @param recipients empty when no candidate of the page is wanted
+/// @param last where the next page begins; null when there is none
 record DevicePage(List<Recipient> recipients, @Nullable DeviceId last) {
   DevicePage {
     recipients = List.copyOf(recipients);

@@ -29,10 +29,12 @@ import java.util.Set;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Brings a message with an open audience to its lanes, one step per order: reads a page of devices, publishes them in
-/// chunks of at most [Push#MOST_RECIPIENTS] with the events that tell of them, and last the order for the rest, to the queue of its
-/// priority. All of it is confirmed before [#expand] returns, so a crash repeats at most one step; that this publishes the order for the rest once more is [FanoutSteps]'
-/// matter. Memory is bounded by the page. Thread-safe.
+/// Brings a message with an open audience to its lanes, one step per order. A step reads a page of
+/// devices, publishes them in chunks of at most [Push#MOST_RECIPIENTS] together with their events,
+/// and finally publishes the order for the rest to the queue of its priority. All of it is
+/// confirmed before [#expand] returns, so that a crash repeats at most one step. A repeated step
+/// publishes the order for the rest once more, which [FanoutSteps] takes care of. Memory is bounded
+/// by the page. Thread-safe.
 public final class Fanout {
   /// Devices per step.
   public static final int PAGE = 10 * Push.MOST_RECIPIENTS;
@@ -70,17 +72,17 @@ public final class Fanout {
     this.recipients = meters.counter("pushplanet.fanout.recipients");
   }
 
-  /// One step of an order; acknowledge the order afterwards.
+  /// Does one step of an order. Acknowledge the order afterwards.
   ///
-  /// @param again whether the broker has handed it out before: some of the page may be out already, and even delivered, which is looked
-  ///     up for such a push before it is sent
+  /// @param again whether the broker has handed it out before. Then some devices of the page may
+  ///     have got the message, which is looked up for such a push before it is sent
   /// @throws io.pushplanet.common.lane.BrokerUnavailable when not everything was confirmed
   /// @throws org.springframework.dao.DataAccessException when the database could not be read
   public void expand(FanoutOrder order, boolean again) {
     Push push = order.push();
     Instant now = clock.instant();
-    // A time to live of zero means "now or never": such a message is still brought to those who are
-    // here.
+    // A time to live of zero means "now or never": such a message is still brought to the devices
+    // that are connected.
     boolean tooLate = push.expiredAt(now) && !push.delivery().ttl().isZero();
     if (tooLate || isCancelled(push)) {
       publishEvents(
@@ -89,8 +91,8 @@ public final class Fanout {
     }
     DevicePage page = devices.after(push.app(), order.audience(), order.after(), pageSize);
     DeviceId last = page.last();
-    // One event then tells of all its recipients and that there are no more. Of several each might
-    // come without the others.
+    // Then one event tells of all recipients and that there are no more. Of several events each
+    // might arrive without the others.
     boolean endsInOneChunk =
         last == null
             && !page.recipients().isEmpty()
@@ -106,7 +108,8 @@ public final class Fanout {
     }
   }
 
-  /// All chunks at once, so that the lane lets neighbours travel together; their events are confirmed before them.
+  /// Publishes all chunks at once, so that the lane lets neighbours travel together. Their events
+  /// are confirmed before them.
   ///
   /// @param last whether the event of its only chunk is to tell that there are no more
   private void publishPage(Push push, List<Recipient> page, boolean last, Instant now) {
@@ -145,7 +148,8 @@ public final class Fanout {
     return chunks;
   }
 
-  /// While Redis is away nobody counts as connected: vendors' channels and the inbox still reach everyone.
+  /// While Redis is away no device counts as connected: vendors' channels and the inbox still reach
+  /// all of them.
   private Set<DeviceKey> connected(Push push, List<Recipient> chunk) {
     List<DeviceKey> overMqtt =
         chunk.stream()

@@ -34,7 +34,8 @@ import org.springframework.validation.annotation.Validated;
 @EnableConfigurationProperties(FanoutConfiguration.FanoutSettings.class)
 @ForRole(Role.FANOUT)
 class FanoutConfiguration {
-  /// @param prefetch broadcasts of each priority that one worker expands side by side; each takes a connection to MySQL
+  /// @param prefetch broadcasts of each priority that one worker expands side by side; each takes a
+  ///     connection to MySQL
   @Validated
   @ConfigurationProperties(prefix = "gateway.fanout", ignoreUnknownFields = false)
   record FanoutSettings(@Positive @DefaultValue("2") int prefetch) {}

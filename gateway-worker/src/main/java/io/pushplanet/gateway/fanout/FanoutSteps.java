@@ -11,16 +11,20 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Which steps of fan-outs have begun and which are done, in Redis: a small key for each, that ends by itself. A step publishes the order for the rest before its
-/// own is acknowledged, so one that is handed out again publishes it once more; of two orders for one step only the first that begins is
-/// expanded. Else everybody behind the page would get the message once for each time that something was repeated before him.
+/// Knows from Redis which steps of fan-outs have begun and which are done: a small key for each,
+/// which ends by itself. A step publishes the order for the rest before its own order is
+/// acknowledged, so a step that is repeated publishes it once more. Of two orders for one step only
+/// the first that begins is expanded: otherwise each repetition would send the message once more to
+/// all devices behind that page.
 ///
-/// While Redis is away every order is expanded: twice is better than not at all. Thread-safe; blocks.
+/// While Redis is away every order is expanded: twice is better than not at all. Thread-safe;
+/// blocks.
 final class FanoutSteps {
   private static final Logger LOG = LoggerFactory.getLogger(FanoutSteps.class);
   private static final Duration KEPT = Duration.ofDays(1);
 
-  /// A step takes seconds. Of one that began so long ago and is not done, the order is no copy: an operator had it replayed, for instance.
+  /// A step takes seconds. If it began so long ago and is not done, its order is no copy: an
+  /// operator may have replayed it.
   private static final Duration LONGEST_STEP = Duration.ofMinutes(10);
 
   static final int MOST_FAILED = 3;
@@ -35,10 +39,11 @@ final class FanoutSteps {
     this.clock = clock;
   }
 
-  /// Does the steps of orders that share an AMQP message. One that fails keeps no neighbour back, which may be another app's: the
-  /// message is handed out again, and those that are done are left out then. Where [#MOST_FAILED] fail, all the rest would.
+  /// Does the steps of orders that share an AMQP message. A failed step does not hold back its
+  /// neighbours, which may be other apps': the message is handed out again, and the finished steps
+  /// are left out then. After [#MOST_FAILED] failures, all further steps would fail as well.
   ///
-  /// @throws RuntimeException what the first that failed did
+  /// @throws RuntimeException of the first step that failed
   void takeEach(List<FanoutOrder> orders, boolean redelivered, Consumer<FanoutOrder> expand) {
     RuntimeException first = null;
     int failed = 0;
@@ -58,9 +63,11 @@ final class FanoutSteps {
     }
   }
 
-  /// Does the step, unless it is done, or under way by another order. One that fails may begin again.
+  /// Does the step, unless it is done, or under way by another order. A failed step may begin
+  /// again.
   ///
-  /// @param redelivered whether the broker has handed this very order out before: whoever had it then is gone
+  /// @param redelivered whether the broker has handed this very order out before: the worker that
+  ///     had it then is gone
   void take(FanoutOrder order, boolean redelivered, Consumer<FanoutOrder> expand) {
     String key = key(order);
     if (!mayBegin(key, redelivered)) {

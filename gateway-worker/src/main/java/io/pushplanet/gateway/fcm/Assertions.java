@@ -10,7 +10,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
-/// What a service account signs to get an access token
+/// The assertion that a service account signs to get an access token
 /// (https://developers.google.com/identity/protocols/oauth2/service-account#httprest).
 final class Assertions {
   private static final JsonMapper JSON = JsonMapper.shared();
@@ -20,7 +20,7 @@ final class Assertions {
 
   private Assertions() {}
 
-  /// @param endpoint instead of the service account's own
+  /// @param endpoint replaces the service account's own
   static TokenRequest of(FcmServiceAccount account, @Nullable URI endpoint, Instant now) {
     URI audience = endpoint == null ? account.tokenUri() : endpoint;
     String assertion =

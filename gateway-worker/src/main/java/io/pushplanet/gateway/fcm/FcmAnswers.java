@@ -10,12 +10,13 @@ final class FcmAnswers {
   enum Meaning {
     ACCEPTED,
     TOKEN_GONE,
-    /// The token's fault if the answer names the token's field, else the caller's.
+    /// The token is at fault if the answer names the token's field, otherwise the caller.
     TOKEN_GONE_IF_NAMED,
     TOKEN_FOREIGN,
     REJECTED,
     CREDENTIAL_FAULT,
-    /// Not ours: what Apple's service or a browser's wants lies in the Firebase project.
+    /// Our credential is good: the key for Apple's service or a browser's, which lies in the
+    /// Firebase project, is refused.
     OTHER_CREDENTIAL_FAULT,
     RENEW_ACCESS_TOKEN,
     QUOTA,
@@ -36,10 +37,10 @@ final class FcmAnswers {
           new Row(403, "SENDER_ID_MISMATCH", Meaning.TOKEN_FOREIGN),
           new Row(403, "PERMISSION_DENIED", Meaning.CREDENTIAL_FAULT),
           new Row(404, "UNREGISTERED", Meaning.TOKEN_GONE),
-          // Without a code of FCM's it is a wrong project, or a token: Google's own library takes
-          // it for that
-          // (https://github.com/firebase/firebase-admin-node/pull/218). One alone proves nothing
-          // (`Sends`).
+          // Without a code of FCM's, the project is wrong or the token is gone: Google's own
+          // library reads it as the latter
+          // (https://github.com/firebase/firebase-admin-node/pull/218). One such answer alone
+          // proves nothing (`Sends`).
           new Row(404, "NOT_FOUND", Meaning.CREDENTIAL_FAULT),
           new Row(429, "QUOTA_EXCEEDED", Meaning.QUOTA),
           new Row(429, "RESOURCE_EXHAUSTED", Meaning.QUOTA),
@@ -55,9 +56,10 @@ final class FcmAnswers {
 
   private FcmAnswers() {}
 
-  /// What is not in the table (an HTML page, an empty body, a new code) is judged by its status; a token is never given up
-  /// for it, and a 404 without `UNREGISTERED` is a wrong project or path. Who refuses without a code is not Google but somebody
-  /// between us, and does not mean the credential.
+  /// An answer that is not in the table (an HTML page, an empty body, a new code) is judged by its
+  /// status. It never costs a token, and a 404 without `UNREGISTERED` means a wrong project or
+  /// path. A refusal without a code comes not from Google but from a proxy between us, and says
+  /// nothing about the credential.
   static Meaning of(int status, String code) {
     Meaning known = MEANINGS.get(new Answer(status, status == 200 ? "" : code));
     if (known != null) {
@@ -69,7 +71,7 @@ final class FcmAnswers {
     return switch (status) {
       case 401 -> Meaning.RENEW_ACCESS_TOKEN;
       case 403, 404 -> Meaning.CREDENTIAL_FAULT;
-      // It did not get the whole request in time.
+      // FCM did not get the whole request in time.
       case 408 -> Meaning.UNAVAILABLE;
       case 429 -> Meaning.QUOTA;
       default -> status >= 400 && status < 500 ? Meaning.REJECTED : Meaning.UNAVAILABLE;

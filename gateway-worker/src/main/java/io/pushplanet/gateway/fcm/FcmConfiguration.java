@@ -66,7 +66,7 @@ class FcmConfiguration {
     return new PaceMetrics(meters);
   }
 
-  /// On a connection of its own, as all that providers share.
+  /// With a connection to Redis of its own, like everything that providers share.
   @Bean(destroyMethod = "close")
   ProjectPaces fcmPaces(
       FcmSettings settings, RedisClient redis, Clock clock, PaceMetrics fcmPaceMetrics) {

@@ -7,17 +7,19 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// What an answer's body says, in Google's error form (https://cloud.google.com/apis/design/errors#error_model).
+/// What an answer's body says, in Google's error form
+/// (https://cloud.google.com/apis/design/errors#error_model).
 ///
 /// @param name of the message, when there is no error
-/// @param code `details[].errorCode`, else `status`, else ""
+/// @param code `details[].errorCode`, or else `status`, or else ""
 /// @param namesToken whether a field violation names the token
-/// @param quota whose is used up
-/// @param explanation for people: the fields that are at fault, else `message`, else ""
+/// @param quota whose quota is used up
+/// @param explanation for people: the fields that are at fault, or else `message`, or else ""
 record FcmError(String name, String code, boolean namesToken, Quota quota, String explanation) {
   private static final JsonMapper JSON = JsonMapper.shared();
 
-  /// Google's QuotaFailure names what is used up: "device message rate", "topic message rate", or else the project's
+  /// Google's QuotaFailure names the quota that is used up: "device message rate", "topic message
+  /// rate", or else the project's
   /// (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
   private static final Pattern NARROW = Pattern.compile("device|topic", Pattern.CASE_INSENSITIVE);
 
@@ -34,9 +36,9 @@ record FcmError(String name, String code, boolean namesToken, Quota quota, Strin
     return parse(body, "");
   }
 
-  /// Bodies may be empty or HTML: then it says nothing.
+  /// Reads a body. An empty or HTML body says nothing.
   ///
-  /// @param project whose name says nothing of its quota
+  /// @param project its name may look like a quota's and is ignored
   static FcmError parse(byte[] body, String project) {
     if (body.length == 0) {
       return SILENT;

@@ -19,31 +19,33 @@ import java.util.List;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// A message in FCM's form (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages).
+/// A message in FCM's format
+/// (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages).
 ///
-/// A repeat after a lost answer replaces what is shown: by its tag, or at Apple by its collapse id. Data alone has nothing of
-/// that kind on Android and in browsers: FCM hands it to the app each time, and a collapse key for each message would have FCM
-/// drop others, for it keeps four per device and forgets any of them for a fifth
-/// (https://firebase.google.com/docs/cloud-messaging/customize-messages/collapsible-message-types). So the app is to know
-/// repeats by our id in the data.
+/// A repeat after a lost answer replaces a notification that is shown: by its tag, or at Apple by
+/// its collapse id. Data alone has no such name on Android and in browsers: FCM hands each copy to
+/// the app. A collapse key for each message would lose others, because FCM keeps four per device
+/// and forgets any of them for a fifth
+/// (https://firebase.google.com/docs/cloud-messaging/customize-messages/collapsible-message-types).
+/// So the app has to recognize repeats by our id in the data.
 ///
-/// @param untargeted the message, a JSON object that is not empty, with nobody in it whom it is for
+/// @param untargeted the message as a JSON object that is not empty and names no target
 record FcmMessage(byte[] untargeted) {
   private static final JsonMapper JSON = WireForm.mapper();
   private static final String ID = "id";
   private static final List<String> TARGETS = List.of("token", "fid", "topic", "condition");
 
-  // What comes before whom it is for.
+  // The JSON in front of the target.
   private static final byte[] TOKEN = before("token");
   private static final byte[] FID = before("fid");
   private static final byte[] TOPIC = before("topic");
   private static final byte[] CONDITION = before("condition");
   private static final int MOST_AROUND = 32;
 
-  /// Where our id goes when the caller's data has an `id` of its own.
+  /// The field of our id when the caller's data has an `id` of its own.
   private static final String OTHER_ID = "pushplanet_id";
 
-  /// All that it is made of.
+  /// Everything that the message is made of.
   record MadeOf(
       MessageId message,
       Content content,
@@ -52,7 +54,7 @@ record FcmMessage(byte[] untargeted) {
       Instant expiresAt,
       long secondsLeft) {}
 
-  /// Kept for the next device of the message, until it has a second less to live.
+  /// Kept for the message's next device, until its time to live is a second shorter.
   static FcmMessage of(Push push, Instant now, RecentPayloads<MadeOf, FcmMessage> recent) {
     return recent.of(
         push.id(),
@@ -123,14 +125,14 @@ record FcmMessage(byte[] untargeted) {
       android.put("collapse_key", collapseKey);
     }
     if (shown) {
-      // Not a collapse key for each message: that would use up the four that a device may have.
+      // No collapse key for each message: it would use up the four that a device may have.
       android.putObject("notification").put("tag", tag(push));
     }
   }
 
-  /// Phones of Apple's and browsers have a lifespan of their own, four weeks where none is said
-  /// (https://firebase.google.com/docs/cloud-messaging/customize-messages/setting-message-lifespan), and know a repeat by a name
-  /// of their own.
+  /// Apple's phones and browsers take a lifespan of their own, four weeks unless it is given
+  /// (https://firebase.google.com/docs/cloud-messaging/customize-messages/setting-message-lifespan),
+  /// and recognize a repeat by a name of their own.
   private static void elsewhere(ObjectNode message, Push push, boolean shown, Instant now) {
     long end = push.delivery().ttl().isZero() ? 0 : push.expiresAt().getEpochSecond();
     ObjectNode apns = message.putObject("apns").putObject("headers");
@@ -143,7 +145,8 @@ record FcmMessage(byte[] untargeted) {
     }
   }
 
-  /// A repeat after a lost answer replaces the first on the device, and so does a newer message with the key.
+  /// On the device, a repeat after a lost answer and a newer message with the same key replace the
+  /// first.
   private static String tag(Push push) {
     String collapseKey = push.delivery().collapseKey();
     return collapseKey == null ? push.id().value() : collapseKey;

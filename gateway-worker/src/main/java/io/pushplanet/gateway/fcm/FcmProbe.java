@@ -8,8 +8,9 @@ import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 
-/// Lets FCM validate a message to a topic and send it to nobody
-/// (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send#request-body). Thread-safe.
+/// Lets FCM validate a message to a topic without sending it
+/// (https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send#request-body).
+/// Thread-safe.
 final class FcmProbe implements OAuthProbe.Question<FcmServiceAccount> {
   private static final String VALIDATE_ONLY =
       "{\"validate_only\":true,\"message\":{\"topic\":\"push-planet-check\",\"data\":{\"check\":\"1\"}}}";
@@ -49,7 +50,7 @@ final class FcmProbe implements OAuthProbe.Question<FcmServiceAccount> {
           TOKEN_GONE_IF_NAMED,
           TOKEN_FOREIGN ->
           code.isEmpty() ? new Verdict.Unreachable(words) : new Verdict.Refused(words);
-      // It is another's that is refused.
+      // Another credential is refused, which lies in the Firebase project.
       case OTHER_CREDENTIAL_FAULT -> new Verdict.Accepted(words);
       case QUOTA, UNAVAILABLE -> new Verdict.Unreachable(words);
     };

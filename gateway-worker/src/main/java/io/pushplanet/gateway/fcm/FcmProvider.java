@@ -47,8 +47,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Brings a message to devices that use Firebase, or to Firebase's topics. One send is one request; a second one follows at once
-/// only where FCM wants a newer access token. Thread-safe.
+/// Sends a message to devices that use Firebase, or to Firebase's topics. One send is one request;
+/// a second one follows at once only when FCM wants a newer access token. Thread-safe.
 final class FcmProvider implements Provider {
   private static final Logger LOG = LoggerFactory.getLogger(FcmProvider.class);
 
@@ -122,19 +122,22 @@ final class FcmProvider implements Provider {
         account -> unlessItRests(new Sending(push, token, recipient.behindFcm(), account)));
   }
 
-  /// @param behind whom FCM passes it on to, null where it does not or nobody knows
+  /// @param behind the platform to which FCM passes the message on; null when it does not, or when
+  ///     the platform is unknown
   private record Sending(
       Push push, FcmToken token, @Nullable Platform behind, FcmServiceAccount account) {
-    /// Tokens differ, wherever they come from; topics are each project's own.
+    /// The key under which it rests. Tokens differ in all projects, but each project has its own
+    /// topics.
     String addressee() {
       return token.namesDevice()
           ? token.token()
           : account.projectId() + "/" + token.kind() + "/" + token.token();
     }
 
-    /// Whether only this addressee is to get less. Google spreads a thousand messages of a project at a time and may refuse more
-    /// (https://firebase.google.com/docs/cloud-messaging/topic-messaging): where it does not say whose quota is used up, no
-    /// device waits for that.
+    /// Whether only this addressee is to get less. Google spreads a thousand messages of a project
+    /// at a time and may refuse more
+    /// (https://firebase.google.com/docs/cloud-messaging/topic-messaging): when it does not say
+    /// whose quota is used up, no device waits for that of a topic.
     boolean restsAlone(FcmError.Quota quota) {
       return switch (quota) {
         case NARROW -> true;
@@ -156,7 +159,8 @@ final class FcmProvider implements Provider {
         .orElseGet(() -> sent(sending));
   }
 
-  /// About the quarters of the hour, and while others wait for the project's pace.
+  /// Puts a message off around the quarters of the hour, and while other messages wait for the
+  /// project's pace.
   @Override
   public Optional<DeliveryOutcome> putOff(Push push) {
     Optional<ProjectPace> pace = pace(push);
@@ -173,7 +177,7 @@ final class FcmProvider implements Provider {
         .map(FcmProvider::projectRests);
   }
 
-  /// The project's pace.
+  /// Waits for the project's pace.
   @Override
   public Optional<DeliveryOutcome> turn(Push push) throws InterruptedException {
     Optional<DeliveryOutcome> putOff = putOff(push);
@@ -196,7 +200,7 @@ final class FcmProvider implements Provider {
     return Duration.between(sends.clock().instant(), push.expiresAt());
   }
 
-  /// Empty without a credential: sending says what is wrong.
+  /// Empty without a credential: the send itself then says what is wrong.
   private Optional<ProjectPace> pace(Push push) {
     return credentials.fcm(push.app())
             instanceof CredentialLookup.Found<FcmServiceAccount>(FcmServiceAccount account, var _)
@@ -270,7 +274,7 @@ final class FcmProvider implements Provider {
     return sends.outcome(reply, answered -> outcome(sending, answered, askedAt));
   }
 
-  /// @param askedAt an installation that registered later, under the same id, is not the one that is gone
+  /// @param askedAt a token that was registered later is not the one that is gone
   private DeliveryOutcome outcome(Sending sending, Answered answered, Instant askedAt) {
     FcmError error = FcmError.parse(answered.body(), sending.account().projectId());
     int status = answered.status();
@@ -278,7 +282,7 @@ final class FcmProvider implements Provider {
     return switch (FcmAnswers.of(status, error.code())) {
       case ACCEPTED -> {
         if (error.name().isEmpty()) {
-          // Somebody between Google and us may say 200 to anything.
+          // A proxy between Google and us may answer 200 to anything.
           yield new Deferred(status, "no_message_name", null, true);
         }
         resting.taken(sending.addressee());

@@ -14,15 +14,16 @@ import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
-/// Where FCM is.
+/// Where FCM is, and how fast messages leave to it.
 ///
 /// @param endpoint where messages are sent
-/// @param tokenEndpoint where access tokens are fetched, instead of the service account's `token_uri`
+/// @param tokenEndpoint where access tokens are fetched, instead of the service account's
+///     `token_uri`
 /// @param messagesPerMinute of one project that all workers together send at most: Google's quota
-/// @param quarterHourMargin so long before and after each quarter of an hour bulk of priority `normal` waits, as Google asks; 0 =
-///     never
-/// @param quarterHourSpread what has waited leaves within so long after that
-/// @param bulkRecipients what is for so many recipients is bulk; they are counted up to 50,000
+/// @param quarterHourMargin how long before and after each quarter of an hour bulk of priority
+///     `normal` waits, as Google asks; 0 = never
+/// @param quarterHourSpread the time over which waiting bulk leaves afterwards
+/// @param bulkRecipients a message for so many recipients is bulk; they are counted up to 50,000
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 @Validated
 @ConfigurationProperties(prefix = "gateway.fcm", ignoreUnknownFields = false)

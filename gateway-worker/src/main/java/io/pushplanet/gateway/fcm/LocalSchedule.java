@@ -6,20 +6,21 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 
-/// The schedule of whoever shares this object. [RedisSchedule] does the same for all workers: change both. Thread-safe.
+/// The schedule of the senders that share this object. [RedisSchedule] does the same for all
+/// workers: change both. Thread-safe.
 final class LocalSchedule implements Schedule {
   private final Clock clock;
   private final double mostPerSecond;
 
-  /// When the next `normal` would leave at an even pace.
+  /// When the next `normal` message would leave at an even pace.
   @GuardedBy("this")
   private Instant next;
 
-  /// The same for `high`, which alone may use the whole quota.
+  /// When the next `high` message would leave; only `high` may use the whole quota.
   @GuardedBy("this")
   private Instant nextHigh;
 
-  /// Part of the quota that was used at `from`, [#SLOWEST] to 1, and what it gains since.
+  /// The share of the quota in use at `from`, [#SLOWEST] to 1; it grows since then.
   @GuardedBy("this")
   private double level = SLOWEST;
 
@@ -50,7 +51,7 @@ final class LocalSchedule implements Schedule {
       return new Answer.None(Duration.between(now, restUntil));
     }
     if (Duration.between(next, now).compareTo(RAMP) > 0) {
-      // Nothing left for a while: like a new sender.
+      // No message left for a while, so the rate begins as for a new sender.
       level = SLOWEST;
       climbPerSecond = (1 - SLOWEST) / RAMP.toSeconds();
       from = now;
@@ -64,7 +65,7 @@ final class LocalSchedule implements Schedule {
     if (wait.compareTo(longestWait) > 0) {
       return new Answer.None(wait);
     }
-    // What is high takes its room from normal.
+    // `high` takes its room from `normal`.
     next = later(next, earliest).plusNanos(messages * gapNormal);
     if (priority == Priority.HIGH) {
       nextHigh = begin.plusNanos(messages * gapHigh);

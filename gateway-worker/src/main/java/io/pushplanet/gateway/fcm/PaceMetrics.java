@@ -3,8 +3,8 @@ package io.pushplanet.gateway.fcm;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
-/// `pushplanet.fcm.pace.leases` by whether the workers shared them, `pushplanet.fcm.quarter.hour` by what was put off.
-/// Thread-safe.
+/// `pushplanet.fcm.pace.leases` by whether the workers shared them, `pushplanet.fcm.quarter.hour`
+/// counts messages that were put off. Thread-safe.
 final class PaceMetrics {
   private final Counter shared;
   private final Counter alone;

@@ -10,29 +10,36 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 
-/// When the next message of one Firebase project may leave. Google fills a project's quota anew every minute, at a second that
-/// nobody tells (https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas): so messages leave evenly, which keeps to
-/// it wherever the minute begins.
+/// When the next message of one Firebase project may leave. Google fills a project's quota anew
+/// every minute, at an unknown second
+/// (https://firebase.google.com/docs/cloud-messaging/throttling-and-quotas). So messages leave
+/// evenly, which keeps to the quota wherever the minute begins.
 ///
-/// - All workers share one [Schedule]; each takes some places of it at a time, as many as it has just used up, for at most
-///   [#LONGEST_LEASE].
-/// - `normal` leaves at [Schedule#SHARE] of the quota at most, `high` at once, and takes its room from `normal`.
-/// - After a pause the rate climbs within [Schedule#RAMP]; a 429 for the project lets everything rest for as long as Google
-///   asks (at most [#LONGEST_REST]), and lowers the rate by [Schedule#CUT]; it climbs again by [Schedule#CLIMB_PER_SECOND].
-/// - Who would wait longer than [Schedule#LONGEST_WAIT] does so outside of the worker, and comes back when the pace has
-///   reached it, as it will have climbed until then; nobody new overtakes it meanwhile, unless those who are due do not come.
+/// - All workers share one [Schedule]. Each takes several places of it at a time, as many as it has
+///   just used up, for at most [#LONGEST_LEASE].
+/// - `normal` leaves at [Schedule#SHARE] of the quota at most. `high` leaves at once, and takes its
+///   room from `normal`.
+/// - After a pause the rate climbs within [Schedule#RAMP]. After a 429 for the project all messages
+///   rest for as long as Google asks (at most [#LONGEST_REST]), and the rate is lowered by
+///   [Schedule#CUT] and climbs again by [Schedule#CLIMB_PER_SECOND].
+/// - A message that would wait longer than [Schedule#LONGEST_WAIT] waits outside of the worker, and
+///   comes back when the climbing rate will have reached it. No new message overtakes it meanwhile,
+///   unless the messages that are due do not come.
 ///
-/// Thread-safe; nothing here waits but for the schedule.
+/// Thread-safe; nothing here waits except for the schedule.
 final class ProjectPace {
   static final Duration LONGEST_LEASE = Duration.ofMillis(100);
 
-  /// One answer holds up no other messages for longer, whatever it asks for: the project is refused again if Google means it.
+  /// No single answer holds other messages up for longer than this, whatever it asks for: if Google
+  /// means it, the project is refused again.
   private static final Duration LONGEST_REST = Duration.ofMinutes(15);
 
-  /// Who comes back comes so much faster than the rate: some are late or find no place, and nobody's place may stay empty.
+  /// Messages are called back so much faster than the rate: some come late or find no place, and no
+  /// place is to stay empty.
   private static final double SOONER = 1.1;
 
-  /// Those who were due and have not come for so long are not going to: they were cancelled, or have expired.
+  /// Messages that were due and have not come for so long will not come: they were cancelled, or
+  /// have expired.
   static final Duration LOST_AFTER = Duration.ofSeconds(2);
 
   private final Schedule schedule;
@@ -43,25 +50,25 @@ final class ProjectPace {
 
   /// What a message may do.
   sealed interface Turn {
-    /// It has its place: it leaves after so long.
+    /// It has a place, and leaves after so long.
     record After(Duration delay) implements Turn {}
 
-    /// It has none: it asks again after so long.
+    /// It has no place, and asks again after so long.
     record Rest(Duration delay) implements Turn {}
   }
 
-  /// The places that this worker has, and what it sent away.
+  /// The places that this worker has, and the messages that it sent away.
   private static final class Lease {
     /// When the next message leaves.
     Instant next;
 
-    /// The first of those that were sent away without a gap between them comes back then.
+    /// When the first of the messages that were sent away, without a gap between them, comes back.
     Instant firstBack;
 
-    /// The next that is sent away comes back not before.
+    /// The next message that is sent away comes back not before this.
     Instant nextBack;
 
-    /// When somebody who came back asked last.
+    /// When a message that came back asked last.
     Instant cameBack;
 
     int left;
@@ -70,10 +77,10 @@ final class ProjectPace {
 
     long gapNanos;
 
-    /// A guess until it is told.
+    /// A guess until the schedule tells.
     Outlook outlook = new Outlook(1_000, 1_000, 0);
 
-    /// When the outlook was told.
+    /// When the schedule told the outlook.
     Instant told;
 
     Lease(Instant now) {
@@ -85,7 +92,7 @@ final class ProjectPace {
     }
   }
 
-  /// A project of which only this worker sends.
+  /// A project to which only this worker sends.
   ///
   /// @param perMinute the project's quota
   ProjectPace(int perMinute, Clock clock) {
@@ -97,7 +104,8 @@ final class ProjectPace {
     this.clock = clock;
   }
 
-  /// Whether the message finds others waiting before it, and when it is to ask again; asks nobody.
+  /// Whether other messages wait before this one, and when it is to ask again. Does not ask the
+  /// schedule.
   ///
   /// @param back whether it was sent away before
   /// @param left of its time to live
@@ -156,7 +164,8 @@ final class ProjectPace {
     return new Turn.After(wait.isNegative() ? Duration.ZERO : wait);
   }
 
-  /// Places whose time is over would be too much now. Who did not use its places gets fewer.
+  /// Drops places whose time is over: using them now would be too fast. A worker that did not use
+  /// its places gets fewer.
   private static void letGo(Lease lease, Instant now) {
     long late = Duration.between(lease.next, now.minus(Schedule.AHEAD)).toNanos();
     if (lease.left > 0 && late > 0) {
@@ -167,7 +176,7 @@ final class ProjectPace {
     }
   }
 
-  /// Nobody waits for those who do not come.
+  /// Lets new messages go ahead of messages that will not come.
   private static void forgetTheLost(Lease lease, Instant now) {
     Instant lastSign = lease.cameBack.isAfter(lease.firstBack) ? lease.cameBack : lease.firstBack;
     if (lease.nextBack.isAfter(now) && lastSign.plus(LOST_AFTER).isBefore(now)) {
@@ -175,7 +184,8 @@ final class ProjectPace {
     }
   }
 
-  /// They come back one after the other, as the outlook is and a little sooner. Who has expired by then needs no turn.
+  /// Messages come back one after the other, a little sooner than the outlook says. A message that
+  /// will have expired by then needs no place.
   private static Turn.Rest sentAway(Lease lease, Instant now, Duration wait, Duration left) {
     Instant at = now.plus(wait);
     boolean behindOthers = lease.nextBack.isAfter(at);

@@ -6,7 +6,8 @@ import io.pushplanet.common.session.RedisLink;
 import java.time.Clock;
 import java.util.UUID;
 
-/// The paces of all projects that this worker sends for, shared with the other workers through Redis. Thread-safe.
+/// The paces of all projects that this worker sends for, shared with the other workers through
+/// Redis. Thread-safe.
 final class ProjectPaces implements AutoCloseable {
   private static final int MOST_PROJECTS = 10_000;
 

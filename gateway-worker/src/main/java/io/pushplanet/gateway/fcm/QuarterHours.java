@@ -8,10 +8,11 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
-/// Keeps bulk away from the full hour and its quarters, when everybody else's campaigns leave: Google asks for it
-/// (https://firebase.google.com/docs/cloud-messaging/scale-fcm). What waits leaves spread over some minutes afterwards. All
-/// time zones have their quarters at the same instants. Thread-safe when its randomness is; keeps nothing, so a clock that
-/// jumps is no matter.
+/// Keeps bulk away from the full hour and its quarters, when many other senders' campaigns leave:
+/// Google asks for it (https://firebase.google.com/docs/cloud-messaging/scale-fcm). The waiting
+/// messages leave spread over some minutes afterwards. All time zones have their quarters at the
+/// same instants. Thread-safe when its randomness is. It keeps no state, so a clock that jumps does
+/// no harm.
 final class QuarterHours {
   private static final long QUARTER_MILLIS = Duration.ofMinutes(15).toMillis();
 
@@ -32,7 +33,8 @@ final class QuarterHours {
     this.random = random;
   }
 
-  /// How long this message has to wait; empty when it may leave now. One whose time to live would end over it may.
+  /// How long this message has to wait; empty when it may leave now. A message whose time to live
+  /// would end meanwhile may leave.
   Optional<Duration> wait(Push push) {
     Integer audience = push.audience();
     if (audience == null
@@ -62,7 +64,7 @@ final class QuarterHours {
     return before <= margin.toMillis() ? margin.plusMillis(before) : Duration.ZERO;
   }
 
-  /// The schedule of retries adds up to a quarter of what it is asked for.
+  /// The retry schedule adds up to a quarter of the wait that it is given.
   private static boolean endsInTime(Push push, Instant now, Duration wait) {
     Duration longest = wait.plus(wait.dividedBy(4)).plus(LAST_MOMENT);
     return now.plus(longest).isBefore(push.expiresAt());

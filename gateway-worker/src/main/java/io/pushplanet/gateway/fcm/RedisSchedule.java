@@ -17,20 +17,22 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A project's schedule in Redis, in Redis' time: one for all workers. While Redis is away, or does not answer within
-/// [#DEADLINE], each worker keeps a schedule of its own with the part of the quota that it would have if all that were seen
-/// last sent as much as it does. Thread-safe; calls block.
+/// A project's schedule in Redis, by Redis' clock: one for all workers. While Redis is away, or
+/// does not answer within [#DEADLINE], each worker keeps a schedule of its own. It has the part of
+/// the quota that it would have if all workers seen last sent as much as it does. Thread-safe;
+/// calls block.
 final class RedisSchedule implements Schedule {
   static final Duration DEADLINE = Duration.ofMillis(250);
 
-  /// Redis is not asked again for so long.
+  /// How long Redis is not asked again after it did not answer.
   static final Duration ALONE = Duration.ofSeconds(3);
 
   private static final Logger LOG = LoggerFactory.getLogger(RedisSchedule.class);
 
-  /// What [LocalSchedule] does. KEYS: the project's state, its workers. ARGV: worker, high or normal, messages, gap at the
-  /// whole rate, longest wait. All times are microseconds; numbers of 16 digits lose some unless they are formatted. Answers are
-  /// taken or not, wait, gap in nanoseconds, workers, what the rate gains in a second in millionths of the whole.
+  /// Does what [LocalSchedule] does. KEYS: the project's state, its workers. ARGV: worker, high or
+  /// normal, messages, gap at the whole rate, longest wait. All times are microseconds; numbers of
+  /// 16 digits lose some unless they are formatted. The answer is: taken or not, wait, gap in
+  /// nanoseconds, workers, what the rate gains in a second in millionths of the whole.
   private static final String TAKE =
       """
       local time = redis.call('TIME')
@@ -110,7 +112,7 @@ final class RedisSchedule implements Schedule {
   @GuardedBy("this")
   private long workers = 1;
 
-  /// @param worker another word for each process
+  /// @param worker a different word for each process
   RedisSchedule(
       RedisLink redis,
       String project,
@@ -150,7 +152,7 @@ final class RedisSchedule implements Schedule {
         : new Answer.None(wait);
   }
 
-  /// This worker's part, as if all had as much to send.
+  /// This worker's part, as if all workers had as much to send.
   @GuardedBy("this")
   private Outlook outlook(long gapNanos, double wholeRate, long gainMillionths) {
     return new Outlook(

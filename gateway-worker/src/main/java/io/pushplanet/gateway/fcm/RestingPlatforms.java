@@ -14,12 +14,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
 
-/// iPhones and browsers that FCM passes messages on to, with a key of Apple's or a VAPID key that lies in the Firebase project.
-/// When that key is refused, the app's devices of this platform rest, and nobody else does: our own credential is good. After
-/// [#REST] a message tries again; operators are told once a day.
+/// The platforms, iPhones and browsers, to which FCM passes an app's messages on with an APNs key
+/// or a VAPID key that lies in the Firebase project. When such a key is refused, the app's devices
+/// of this platform rest, and no others: our own credential is good. After [#REST] a message tries
+/// again; operators are told once a day.
 ///
-/// An answer alone may be one device's, such as a browser that subscribed with a former key: it takes [#FEWEST] of them and
-/// none of the platform's accepted in between. Each worker counts for itself. Thread-safe; telling blocks on the database.
+/// A single answer may be one device's fault, such as a browser's that subscribed with a former
+/// key. So it takes [#FEWEST] refusals without an accepted message of that platform in between.
+/// Each worker counts for itself. Thread-safe; telling blocks on the database.
 final class RestingPlatforms {
   static final int FEWEST = 5;
   static final Duration REST = Duration.ofMinutes(5);

@@ -7,20 +7,23 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/// Lets an app rest that has sent to more devices in a second than Huawei lets it, or whenever its network is full: 503
-/// (https://developer.huawei.com/consumer/en/doc/harmonyos-references/push-msg-freq-control). How many that are is Huawei's
-/// secret and changes, at least 6,000 (https://help.aliyun.com/document_detail/616229.html): so what it says counts, nothing
-/// that we count. Thread-safe.
+/// Lets an app rest that has sent to more devices in a second than Huawei allows it, or while
+/// Huawei's network is full: 503
+/// (https://developer.huawei.com/consumer/en/doc/harmonyos-references/push-msg-freq-control).
+/// Huawei keeps the limit secret and changes it; it is at least 6,000
+/// (https://help.aliyun.com/document_detail/616229.html). So its answers count, and nothing that we
+/// count ourselves. Thread-safe.
 final class FlowControl {
   /// Doubled with each refusal in a row.
   static final Duration FIRST_REST = Duration.ofSeconds(1);
 
   static final Duration LONGEST_REST = Duration.ofMinutes(1);
 
-  /// One answer holds up nobody's messages for longer, whatever it asks for: the app is refused again if Huawei means it.
+  /// No single answer holds messages up for longer than this, whatever it asks for: if Huawei means
+  /// it, the app is refused again.
   static final Duration LONGEST_ASKED_REST = Duration.ofMinutes(15);
 
-  /// Answers to requests that were under way together are one refusal.
+  /// Answers to requests that were under way together count as one refusal.
   private static final Duration ONE_REFUSAL = Duration.ofSeconds(1);
 
   private static final int MOST_APPS = 10_000;
@@ -43,7 +46,7 @@ final class FlowControl {
         : Optional.empty();
   }
 
-  /// @param asked how long Huawei wants it to rest, where it says that
+  /// @param asked the rest that Huawei asks for, if it asks for one
   /// @return how long it rests now
   Duration refused(String app, Optional<Duration> asked) {
     Instant now = clock.instant();
@@ -60,7 +63,7 @@ final class FlowControl {
                   return new Rest(
                       inARow, now, now.plus(asked.map(FlowControl::bounded).orElse(wait(inARow))));
                 });
-    // Over already where what was asked for has passed meanwhile.
+    // It is over already when the time that was asked for has passed meanwhile.
     return rest.until().isAfter(now) ? Duration.between(now, rest.until()) : Duration.ZERO;
   }
 

@@ -10,8 +10,8 @@ import tools.jackson.databind.json.JsonMapper;
 /// What an answer says: `{"code","msg","requestId"}`.
 ///
 /// @param code Push Kit's own, "" when there is none
-/// @param explanation `msg`, for people; "" where that is for programs
-/// @param illegal the tokens that get nothing, where only some are called so
+/// @param explanation `msg`, for people; "" when it is for programs
+/// @param illegal the tokens that get nothing, when only some are illegal
 record HmsAnswer(String code, String requestId, String explanation, Set<String> illegal) {
   static final HmsAnswer SILENT = new HmsAnswer("", "", "", Set.of());
   private static final JsonMapper JSON = JsonMapper.shared();
@@ -24,7 +24,7 @@ record HmsAnswer(String code, String requestId, String explanation, Set<String> 
     return reply instanceof Reply.Answered answered ? parse(answered.body()) : SILENT;
   }
 
-  /// Bodies may be empty or HTML: then it says nothing.
+  /// Reads a body. An empty or HTML body says nothing.
   static HmsAnswer parse(byte[] body) {
     if (body.length == 0) {
       return SILENT;
@@ -52,7 +52,7 @@ record HmsAnswer(String code, String requestId, String explanation, Set<String> 
           .path("illegal_tokens")
           .forEach(token -> tokens.add(token.asString("")));
     } catch (JacksonException e) {
-      // None is named.
+      // The message names no token.
     }
     return tokens;
   }

@@ -12,11 +12,11 @@ final class HmsAnswers {
 
   enum Meaning {
     ACCEPTED,
-    /// The tokens that are named get nothing, the others the message.
+    /// The illegal tokens get nothing, the others the message.
     PARTLY_ACCEPTED,
     TOKENS_ILLEGAL,
     REJECTED,
-    /// The message is at fault or one of the tokens: with fewer of them it shows.
+    /// The message is at fault, or one of the tokens. A request with fewer of them shows which.
     REJECTED_TOGETHER,
     NOT_URGENT,
     CREDENTIAL_FAULT,
@@ -32,17 +32,18 @@ final class HmsAnswers {
       List.of(
           new Row("80000000", Meaning.ACCEPTED),
           new Row(PARTIAL, Meaning.PARTLY_ACCEPTED),
-          // A parameter, not said which.
+          // A parameter; it does not say which.
           new Row("80100001", Meaning.REJECTED_TOGETHER),
           // The message's structure, its ttl, its collapse key.
           new Row("80100003", Meaning.REJECTED),
           new Row("80100004", Meaning.REJECTED),
           new Row("80100013", Meaning.REJECTED),
-          // Sensitive words; too many messages to topics at once; another text than was reviewed.
+          // Sensitive words; too many messages to topics at once; a text that differs from the
+          // reviewed one.
           new Row("80100016", Meaning.REJECTED),
           new Row("80100017", Meaning.LATER),
           new Row("80100018", Meaning.REJECTED),
-          // The access token is wrong, has ended, is a JWT that has ended.
+          // The access token is wrong, has ended, or is a JWT that has ended.
           new Row("80200001", Meaning.RENEW_ACCESS_TOKEN),
           new Row("80200003", Meaning.RENEW_ACCESS_TOKEN),
           new Row("80200005", Meaning.RENEW_ACCESS_TOKEN),
@@ -50,7 +51,7 @@ final class HmsAnswers {
           new Row("80300002", Meaning.CREDENTIAL_FAULT),
           new Row("80300007", Meaning.TOKENS_ILLEGAL),
           new Row("80300008", Meaning.REJECTED),
-          // More tokens than Push Kit is set to take at the moment.
+          // More tokens than Push Kit accepts at the moment.
           new Row("80300010", Meaning.REJECTED_TOGETHER),
           new Row("80300011", Meaning.NOT_URGENT),
           // The address for receipts.
@@ -58,7 +59,7 @@ final class HmsAnswers {
           // Its OAuth server does not answer it.
           new Row("80600003", Meaning.LATER),
           new Row("81000001", Meaning.INTERNAL),
-          // Not in the reference, only told of by senders.
+          // Not in the reference; senders report them.
           new Row("82000001", Meaning.INTERNAL));
 
   private static final Map<String, Meaning> MEANINGS =
@@ -66,9 +67,9 @@ final class HmsAnswers {
 
   private HmsAnswers() {}
 
-  /// What is not in the table (an HTML page, an empty body, a new code) is judged by its status: a token is never given up for
-  /// it, and nothing counts as accepted. Who refuses without a code is not Huawei but somebody between us, and does not mean the
-  /// credential.
+  /// An answer that is not in the table (an HTML page, an empty body, a new code) is judged by its
+  /// status: it never costs a token, and never counts as accepted. A refusal without a code comes
+  /// not from Huawei but from a proxy between us, and says nothing about the credential.
   static Meaning of(int status, String code) {
     Meaning known = MEANINGS.get(code);
     if (known != null) {
@@ -80,7 +81,7 @@ final class HmsAnswers {
     return switch (status) {
       case 401 -> Meaning.RENEW_ACCESS_TOKEN;
       case 403, 404 -> Meaning.CREDENTIAL_FAULT;
-      // It did not get the whole request in time.
+      // Push Kit did not get the whole request in time.
       case 408 -> Meaning.INTERNAL;
       case 429, 503 -> Meaning.FLOW_CONTROL;
       default -> status >= 400 && status < 500 ? Meaning.REJECTED_TOGETHER : Meaning.INTERNAL;

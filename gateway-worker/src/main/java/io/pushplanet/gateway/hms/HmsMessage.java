@@ -14,7 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// A message in Push Kit's form
+/// A message in Push Kit's format
 /// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).
 final class HmsMessage {
   private static final JsonMapper JSON = WireForm.mapper();
@@ -24,21 +24,21 @@ final class HmsMessage {
 
   private static final Duration SHORTEST_TTL = Duration.ofSeconds(1);
 
-  /// Every waiting message is kept.
+  /// Push Kit keeps every waiting message.
   private static final int KEEP_ALL = -1;
 
-  /// The groups of which Push Kit keeps only the newest.
+  /// The groups of which Push Kit keeps only the newest message.
   private static final Pattern GROUP = Pattern.compile("[1-9][0-9]?|100");
 
   private static final int OPENS_THE_APP = 3;
   private static final String ID = "id";
 
-  /// Where our id goes when the caller's data has an `id` of its own.
+  /// The field of our id when the caller's data has an `id` of its own.
   private static final String OTHER_ID = "pushplanet_id";
 
   private HmsMessage() {}
 
-  /// @param urgent whether the app may send with urgency HIGH, and this message is to be
+  /// @param urgent whether the app may send with urgency HIGH, and this message should
   static byte[] of(Push push, List<String> tokens, boolean urgent, Instant now) {
     ObjectNode message = JSON.createObjectNode();
     Content content = push.content();
@@ -63,7 +63,7 @@ final class HmsMessage {
     return JSON.writeValueAsBytes(JSON.createObjectNode().set("message", message));
   }
 
-  /// A text, in which Push Kit wants JSON where something is shown as well.
+  /// The data as a text, which must be JSON when a notification is shown as well.
   private static String data(Push push) {
     ObjectNode data = JSON.createObjectNode();
     Map<String, String> given = push.content().data();
@@ -80,16 +80,17 @@ final class HmsMessage {
     android.put("collapse_key", group(collapseKey));
     android.put("bi_tag", push.id().value());
     if (shown != null) {
-      // A repeat after a lost answer replaces the first on the device, and so does a newer message
-      // with the key.
+      // On the device, a repeat after a lost answer and a newer message with the same key replace
+      // the first.
       ObjectNode notification = android.putObject("notification");
       notification.put("tag", collapseKey == null ? push.id().value() : collapseKey);
       notification.putObject("click_action").put("type", OPENS_THE_APP);
     }
   }
 
-  /// Push Kit has a hundred groups, callers have any number of keys. Two keys in one group would replace each other, and a
-  /// message would be lost: only a key that is a group's number is its group; the tag does the others on the device.
+  /// Push Kit has a hundred groups, and callers have any number of keys. Two keys in one group
+  /// would replace each other, and a message would be lost. So only a key that is a group's number
+  /// is its group; the tag does the same for other keys on the device.
   private static int group(@Nullable String collapseKey) {
     return collapseKey != null && GROUP.matcher(collapseKey).matches()
         ? Integer.parseInt(collapseKey)

@@ -6,8 +6,8 @@ import io.pushplanet.gateway.credential.CredentialProbe.Verdict;
 import io.pushplanet.gateway.oauth.OAuthProbe;
 import java.net.URI;
 
-/// Lets Push Kit validate a message to a token of nobody's: whatever it says of that token, it has taken the credential.
-/// Thread-safe.
+/// Lets Push Kit validate a message to a token that does not exist: whatever it says about that
+/// token, it has accepted the credential. Thread-safe.
 final class HmsProbe implements OAuthProbe.Question<HmsClient> {
   private static final String VALIDATE_ONLY =
       "{\"validate_only\":true,\"message\":{\"data\":\"{}\",\"android\":{\"ttl\":\"60s\"},\"token\":[\"push-planet-check\"]}}";
@@ -36,7 +36,7 @@ final class HmsProbe implements OAuthProbe.Question<HmsClient> {
       case ACCEPTED, PARTLY_ACCEPTED, TOKENS_ILLEGAL, REJECTED, NOT_URGENT ->
           new Verdict.Accepted(words);
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN -> new Verdict.Refused(words);
-      // An answer without a code may be anybody's.
+      // An answer without a code may come from a proxy.
       case REJECTED_TOGETHER ->
           code.isEmpty() ? new Verdict.Unreachable(words) : new Verdict.Accepted(words);
       case FLOW_CONTROL, LATER, INTERNAL -> new Verdict.Unreachable(words);

@@ -41,23 +41,25 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Brings a message to phones with Huawei's services, up to a thousand in one request
-/// ([why](../../../../../../../../../docs/adr/0025-push-kit-takes-neighbours-together.md)). A second request follows at once only where
-/// Push Kit wants a newer access token, or does not let the app send with urgency HIGH. Thread-safe.
+/// Sends a message to phones with Huawei's services, up to a thousand in one request
+/// ([why](../../../../../../../../../docs/adr/0025-push-kit-takes-neighbours-together.md)). A
+/// second request follows at once only when Push Kit wants a newer access token, or does not let
+/// the app send with urgency HIGH. Thread-safe.
 final class HmsProvider implements Provider {
   private static final Logger LOG = LoggerFactory.getLogger(HmsProvider.class);
 
-  /// Tokens in one request: Push Kit's limit at first; after a failure fewer, and then each alone, so that one of them
-  /// cannot keep the others from their message.
+  /// Tokens in one request: Push Kit's limit at first, fewer after a failure, and then each alone,
+  /// so that no token keeps the others from their message.
   static final List<Integer> MOST_TOGETHER = List.of(1_000, 32, 1);
 
-  /// An app may get the right to be urgent, so it is asked for again.
+  /// An app may get the right to urgency HIGH, so it is tried again after this time.
   private static final Duration NOT_URGENT_FOR = Duration.ofHours(1);
 
   private static final int MOST_APPS = 10_000;
   private static final String FEWER_TOGETHER = "fewer together";
 
-  /// Others of ours were before it, which is no try: it would come back in smaller parts, each with a request of its own.
+  /// Other requests of ours were before it. That is no try: after a try it would come back in
+  /// smaller parts, each with a request of its own.
   private static final Reply BUSY = new Reply.NotSent("busy");
 
   private static final Duration NEXT_TURN = Duration.ofSeconds(5);
@@ -74,7 +76,7 @@ final class HmsProvider implements Provider {
   private final Cache<String, Boolean> notUrgent =
       Caffeine.newBuilder().maximumSize(MOST_APPS).expireAfterWrite(NOT_URGENT_FOR).build();
 
-  /// An answer with what it says.
+  /// An answer and what it says.
   private record Heard(Reply reply, HmsAnswer said) {
     Heard(Reply reply) {
       this(reply, HmsAnswer.of(reply));
@@ -86,7 +88,7 @@ final class HmsProvider implements Provider {
     }
   }
 
-  /// What becomes of each token.
+  /// Turns an answer into the outcome of each token.
   private interface Judgement {
     DeliveryOutcome of(String token);
   }
@@ -213,7 +215,7 @@ final class HmsProvider implements Provider {
     };
   }
 
-  /// For urgency HIGH Huawei wants an application; without one the message goes with NORMAL.
+  /// Huawei grants urgency HIGH only on application; without it the message goes with NORMAL.
   private boolean mayBeUrgent(Push push, HmsClient client) {
     return push.delivery().priority() == Priority.HIGH
         && notUrgent.getIfPresent(client.clientId()) == null;
@@ -271,7 +273,7 @@ final class HmsProvider implements Provider {
       Instant askedAt) {
     int status = answered.status();
     String reason = reason(status, said);
-    // Then others may be at fault.
+    // Then another token may be at fault.
     boolean together = tokens.size() > 1;
     return switch (HmsAnswers.of(status, said.code())) {
       case ACCEPTED -> new Accepted(status, "", said.requestId());
@@ -282,7 +284,7 @@ final class HmsProvider implements Provider {
           together
               ? new Deferred(status, reason, null, false, FEWER_TOGETHER)
               : new Rejected(status, reason, Explanation.of(said.explanation(), tokens));
-      // Some have it, and it is not said who.
+      // Some tokens have the message, and the answer does not say which.
       case PARTLY_ACCEPTED ->
           together
               ? new Deferred(status, reason, null, true, FEWER_TOGETHER)

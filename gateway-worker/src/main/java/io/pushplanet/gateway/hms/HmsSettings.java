@@ -11,13 +11,15 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
-/// Where Push Kit is, and how it is spoken to.
+/// Where Push Kit is, and how requests reach it.
 ///
 /// @param endpoint where messages are sent
 /// @param tokenEndpoint where access tokens are fetched
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
-/// @param connections connections, and so requests at a time; each request carries up to 1,000 devices
-/// @param connectTimeout for looking up the name, for a free connection, and for connecting with the TLS handshake
+/// @param connections connections, and so requests at a time; each request carries up to 1,000
+///     devices
+/// @param connectTimeout for looking up the name, for a free connection, and for connecting with
+///     the TLS handshake
 /// @param requestTimeout from the write of a request to the end of its answer
 /// @param idleTimeout a connection unused for so long is closed
 @Validated
@@ -31,7 +33,7 @@ record HmsSettings(
     @NotNull @DefaultValue("5s") Duration connectTimeout,
     @NotNull @DefaultValue("10s") Duration requestTimeout,
     @NotNull @DefaultValue("1m") Duration idleTimeout) {
-  /// A thousand tokens that are called illegal fit.
+  /// Room for a thousand illegal tokens.
   private static final int MOST_ANSWER_BYTES = 1_024 * 1_024;
 
   HttpPool.Bounds bounds() {

@@ -21,11 +21,12 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// The access tokens of a vendor's credentials: asked for once, kept, renewed five minutes before their end, and used until
-/// then where nobody answers. Of each credential one thread asks; the others go on with the token that they have, and wait only
-/// where it is none. Thread-safe.
+/// The access tokens of a vendor's credentials: fetched once, kept, renewed five minutes before
+/// their end, and used until that end when the vendor does not answer. One thread fetches each
+/// credential's token; the others use the present token, and wait only when there is none.
+/// Thread-safe.
 public final class AccessTokens<C extends Credential> {
-  /// What was done where a provider wants a newer access token, for timelines.
+  /// What was done when a provider wanted a newer access token, for timelines.
   public static final String RENEWED = "access token renewed; sent again";
 
   public static final String NOT_RENEWED = "access token not renewed";
@@ -34,13 +35,14 @@ public final class AccessTokens<C extends Credential> {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final Duration RENEWED_EARLY = Duration.ofMinutes(5);
 
-  /// How long a refusal or a failure stands, so that an endpoint in trouble is not asked by every message.
+  /// How long a refusal or a failure stands, so that an endpoint in trouble is not asked for every
+  /// message.
   private static final Duration REFUSAL_STANDS = Duration.ofSeconds(30);
 
   private static final Duration FAILURE_STANDS = Duration.ofSeconds(2);
 
-  /// What an endpoint that says nothing, or nonsense, is taken to mean: neither is it asked by every message, nor is a token
-  /// used for days.
+  /// The assumed life when an endpoint names none, or nonsense: neither is it asked for every
+  /// message, nor is a token used for days.
   private static final Duration USUAL_LIFE = Duration.ofHours(1);
 
   private static final Duration SHORTEST_LIFE = Duration.ofMinutes(1);
@@ -48,14 +50,14 @@ public final class AccessTokens<C extends Credential> {
 
   private static final int MOST_CREDENTIALS = 10_000;
 
-  /// One credential's.
+  /// One credential's token.
   private static final class Slot {
     final ReentrantLock asking = new ReentrantLock();
     volatile @Nullable Held held;
   }
 
-  /// @param until when it is asked for again
-  /// @param end when the vendor takes it no more
+  /// @param until when it is fetched again
+  /// @param end when the vendor no longer accepts it
   private record Held(Grant grant, Instant until, Instant end) {
     boolean standsAt(Instant now) {
       return now.isBefore(until);
@@ -66,14 +68,14 @@ public final class AccessTokens<C extends Credential> {
     }
   }
 
-  /// @param stands how long it is used before it is asked for again
-  /// @param life how long the vendor takes it
+  /// @param stands how long it is used before it is fetched again
+  /// @param life how long the vendor accepts it
   private record Answer(Grant grant, Duration stands, Duration life) {
     Answer(Grant grant, Duration stands) {
       this(grant, stands, stands);
     }
 
-    /// At most half of a short life is given away.
+    /// Of a short life, at most half is given away.
     static Answer granted(String token, Duration life) {
       Duration half = life.dividedBy(2);
       return new Answer(
@@ -92,10 +94,10 @@ public final class AccessTokens<C extends Credential> {
   private final Cache<String, Slot> slots =
       Caffeine.newBuilder().maximumSize(MOST_CREDENTIALS).build();
 
-  /// @param asking what is posted for a credential's token at a time
+  /// @param asking builds the request for a credential's token at a time
   /// @param deadline from looking up the endpoint's name to the end of the answer
-  /// @param clock for the time that the vendor is told
-  /// @param steady for how long an answer stands
+  /// @param clock gives the time that the vendor is told
+  /// @param steady measures how long an answer stands
   public AccessTokens(
       BiFunction<C, Instant, TokenRequest> asking,
       LiveRequest requests,
@@ -116,7 +118,8 @@ public final class AccessTokens<C extends Credential> {
     return currentExcept(credential, null);
   }
 
-  /// Another token than one that the vendor refused; asked for once for all who hear that.
+  /// Another token than the one that the vendor refused; fetched once for all callers whose
+  /// requests it refused.
   public Grant renewed(C credential, Grant.Granted refused) {
     return currentExcept(credential, refused);
   }
@@ -128,7 +131,7 @@ public final class AccessTokens<C extends Credential> {
       return held.grant();
     }
     if (held != null && held.isTokenAt(steady.instant())) {
-      // That is what it is renewed early for.
+      // Tokens are renewed early, so that the present one is still good.
       if (!slot.asking.tryLock()) {
         return held.grant();
       }
@@ -147,7 +150,7 @@ public final class AccessTokens<C extends Credential> {
     return held == null || held.grant().equals(refused) ? null : held;
   }
 
-  /// By one thread at a time: another may just have asked.
+  /// Called by one thread at a time: another may just have fetched it.
   private Grant asked(Slot slot, C credential, Grant.@Nullable Granted refused) {
     Held held = heldExcept(slot, refused);
     if (held != null && held.standsAt(steady.instant())) {
@@ -212,7 +215,7 @@ public final class AccessTokens<C extends Credential> {
         answered.status(),
         reason,
         body.path("error_description").asString("").replaceAll("\\s+", " "));
-    // Who names no error is not the vendor but somebody between us.
+    // An answer without an error's name comes not from the vendor but from a proxy between us.
     boolean ourFault =
         body.has("error")
             && answered.status() >= 400

@@ -1,6 +1,6 @@
 package io.pushplanet.gateway.oauth;
 
-/// What came of asking for an access token.
+/// The result of asking for an access token.
 public sealed interface Grant {
   record Granted(String token) implements Grant {
     @Override

@@ -10,7 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 
-/// Tries a credential that is exchanged for access tokens: whether it gets one, and whether that one is taken. Thread-safe.
+/// Tries a credential that is exchanged for access tokens: whether it gets one, and whether the
+/// provider accepts that. Thread-safe.
 public final class OAuthProbe<C extends Credential> implements CredentialProbe {
   private final String provider;
   private final Class<C> kind;
@@ -19,11 +20,11 @@ public final class OAuthProbe<C extends Credential> implements CredentialProbe {
   private final Duration deadline;
   private final Question<C> question;
 
-  /// A request that only somebody with a good access token gets answered well, and that reaches nobody.
+  /// A request that succeeds only with a good access token and reaches no device.
   public interface Question<C> {
     URI to(C credential);
 
-    /// What is asked, as JSON.
+    /// The request's body, as JSON.
     String body();
 
     /// @return refused with a reason that begins with the status
@@ -69,7 +70,7 @@ public final class OAuthProbe<C extends Credential> implements CredentialProbe {
     };
   }
 
-  /// The access token may have been taken back; another one tells.
+  /// The access token may have been revoked; another one tells.
   private Verdict askAgain(C credential, Grant.Granted refused) {
     return switch (tokens.renewed(credential, refused)) {
       case Grant.Refused again -> noAccess(again);

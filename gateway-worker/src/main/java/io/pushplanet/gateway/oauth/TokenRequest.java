@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// A form that is posted for an access token.
+/// A form that is posted to get an access token.
 public record TokenRequest(URI endpoint, Map<String, String> fields) {
   public TokenRequest {
     fields = Map.copyOf(fields);

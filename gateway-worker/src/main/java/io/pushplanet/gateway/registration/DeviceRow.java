@@ -16,8 +16,9 @@ import java.time.ZoneOffset;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A row of `devices` beside one of the device's living tokens in `channel_tokens`, as an outer join has it: a device without
-/// tokens has one row, a device with two has two, and one that is gone has nulls.
+/// A row of `devices` beside one of the device's living tokens in `channel_tokens`, as an outer
+/// join returns it: a device without tokens has one row, a device with two tokens has two, and a
+/// deleted device has nulls.
 ///
 /// @param exists whether the device does
 public record DeviceRow(
@@ -69,7 +70,7 @@ public record DeviceRow(
         case "hms" -> hms = new HmsToken(row.token, row.registeredAt);
         case "webpush" -> webpush = new WebPushSubscription(row.token, row.registeredAt);
         default -> {
-          // A channel of a newer version.
+          // A channel that only a newer version knows.
         }
       }
     }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowCallbackHandler;
 
-/// What devices are registered with now, and whose they are. Thread-safe.
+/// The present registrations of devices, and their users. Thread-safe.
 public final class Registrations {
   private static final int DEVICES_PER_SELECT = 200;
   private static final String ONE = "(d.app_id = ? AND d.device_id = ?)";
@@ -31,8 +31,9 @@ public final class Registrations {
           WHERE %s
           """;
 
-  /// Forced: devices_by_user has all that is read, and whoever deletes a device holds its row alone until the very end. And all devices
-  /// of a small app would be read, and waited for.
+  /// The primary key is forced. MariaDB would choose devices_by_user, which holds all columns that
+  /// are read; but a deletion locks only the device's row until its very end, and would not be
+  /// waited for. It would also read all devices of a small app, and wait for them.
   private static final String LOCK_USERS =
       """
       SELECT d.app_id, d.device_id, d.user_id FROM devices d FORCE INDEX (PRIMARY) WHERE %s LOCK IN SHARE MODE
@@ -44,12 +45,12 @@ public final class Registrations {
     this.database = new JdbcTemplate(database);
   }
 
-  /// A device as it is registered now.
+  /// A device's present registration.
   ///
   /// @param user who is logged in there
   public record Registered(Recipient recipient, @Nullable String user) {}
 
-  /// @return who is not registered any more is absent
+  /// @return without the devices that are no longer registered
   /// @throws org.springframework.dao.DataAccessException when MySQL does not answer
   public Map<DeviceKey, Registered> of(Collection<DeviceKey> devices) {
     Map<DeviceKey, List<DeviceRow>> rows = new HashMap<>();
@@ -71,9 +72,10 @@ public final class Registrations {
     return now;
   }
 
-  /// Whose devices are, for a transaction: who is to change it waits until that ends.
+  /// The users of devices, locked: another transaction that is to change one waits until this one
+  /// ends.
   ///
-  /// @return who is not registered any more is absent
+  /// @return without the devices that are no longer registered
   /// @throws org.springframework.dao.DataAccessException when MySQL does not answer
   public Map<DeviceKey, Optional<String>> lockUsers(Collection<DeviceKey> devices) {
     Map<DeviceKey, Optional<String>> users = new HashMap<>();

@@ -1,4 +1,4 @@
-/// What devices are registered with, and whose they are.
+/// The registrations of devices, and their users.
 @NullMarked
 package io.pushplanet.gateway.registration;
 

@@ -23,23 +23,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Forgets tokens that a provider calls dead, and only those: the token must still be the device's, it must have been
-/// registered before the time since which the provider calls it gone, and the [PurgeBreaker] must be closed. Where a wrong
-/// credential makes good tokens look the same way, the credential must have proved itself first. Operators are told when
-/// tokens are kept for such a reason. Thread-safe.
+/// Forgets tokens that a provider calls dead, and only those. The token must still be the device's
+/// and must have been registered before the time since which the provider calls it gone, and the
+/// [PurgeBreaker] must be closed. For answers that a wrong credential causes as well, the
+/// credential must have proved itself first. Operators are told when tokens are kept for such a
+/// reason. Thread-safe.
 public final class DeadTokens {
   private static final Logger LOG = LoggerFactory.getLogger(DeadTokens.class);
 
   private final JdbcTemplate database;
   private final RouteStore routes;
 
-  /// With swapped keys, projects or environments every token gets these.
+  /// With swapped keys, projects or environments every token gets these answers.
   private static final Set<String> ALSO_OF_A_WRONG_CREDENTIAL =
       Set.of(
           "BadDeviceToken",
           "DeviceTokenNotForTopic",
           "SENDER_ID_MISMATCH",
-          // Push Kit's of some tokens of a request, and of all.
+          // Push Kit's codes for some tokens of a request, and for all.
           "80100000",
           "80300007");
 
@@ -54,11 +55,12 @@ public final class DeadTokens {
   public enum Fate {
     FORGOTTEN("token forgotten"),
     FORGOTTEN_BEFORE("token forgotten before"),
-    /// Since the time that the provider names.
+    /// Registered again since the time that the provider names.
     NEWER("token kept: registered again since"),
-    /// Since the message was addressed: with another token, or as one of another environment.
+    /// Replaced since the message was addressed: by another token, or by the same token in another
+    /// environment.
     REPLACED("the device has registered anew since"),
-    /// Too many die at once: more likely our credential than their devices.
+    /// Too many tokens die at once: more likely our credential is wrong.
     SPARED("token kept: too many die at once, check the credential"),
     /// Nothing was accepted with this credential yet.
     UNPROVEN("token kept: the credential has not proved itself yet, check its environment");
@@ -75,9 +77,9 @@ public final class DeadTokens {
     }
   }
 
-  /// A caller's turn at the database, for statements alone: there are few.
+  /// A caller's turn at the database, whose connections are few. It is for statements alone.
   public interface Turn {
-    /// Waits for it.
+    /// Waits for the turn.
     <T> T take(Supplier<T> work);
   }
 
@@ -97,29 +99,30 @@ public final class DeadTokens {
     this.spared = meters.counter("pushplanet.tokens", "result", "spared");
   }
 
-  /// A provider refused a message, and not for its token: the breaker counts it. What was not sent, or had no answer of its
-  /// own, says nothing of a token.
+  /// A provider refused a message for a reason other than its token: the breaker counts it. A
+  /// message that was not sent or got no answer says nothing about a token.
   public void alive(AppId app, Channel channel) {
     breaker.count(app, channel, false);
   }
 
-  /// A provider took a message with this credential.
+  /// A provider accepted a message with this credential.
   public void accepted(AppId app, Channel channel, String environment) {
     alive(app, channel);
     breaker.accepted(app, channel, environment);
   }
 
-  /// An app has other credentials now: they have to prove themselves.
+  /// An app has other credentials now, which have to prove themselves.
   public void credentialsChanged(AppId app) {
     breaker.credentialsChanged(app);
   }
 
-  /// @param environment of the credential; empty where a provider has only one
-  /// @param token as it was when the message was addressed: one that was registered since, for another environment too, is
-  ///     another one
+  /// @param environment of the credential; empty for a provider that has only one
+  /// @param token as it was when the message was addressed; one that was registered since, or for
+  ///     another environment, is a different token
   /// @param goneSince since when the provider calls it gone
-  /// @param turn in which the database is asked, and Redis is not
-  /// @throws org.springframework.dao.DataAccessException when the database is away: ask again with the same answer
+  /// @param turn for the database, but not for Redis
+  /// @throws org.springframework.dao.DataAccessException when the database is away: ask again with
+  ///     the same answer
   public Fate forget(
       AppId app,
       DeviceId device,
@@ -146,7 +149,7 @@ public final class DeadTokens {
       return open ? Fate.SPARED : Fate.UNPROVEN;
     }
     Fate fate = turn.take(() -> forget(app, device, channel, token, goneSince, reason));
-    // Also where the row says something else: then the route with this token is an old one.
+    // Also when the row says something else: then the route with this token is out of date.
     forgetRoute(app, device);
     if (fate == Fate.FORGOTTEN) {
       forgotten.increment();
@@ -208,7 +211,7 @@ public final class DeadTokens {
     }
   }
 
-  /// Once an hour is enough of the same.
+  /// Once an hour is enough for the same alert.
   private void tell(
       AppId app,
       Channel channel,

@@ -11,16 +11,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/// Stops the forgetting of tokens of one app at one provider when too many die at once: a swapped key or a wrong environment
-/// makes every token look dead, and a wrong purge is worse than a late one. Open for [#OPEN] after more than
-/// [#MOST_DEAD_PERCENT] of at least [#FEWEST_SENDS] answers within a minute; of [#FEWEST_AFTER_A_CHANGE] while the app's
-/// credentials are new.
+/// Stops the forgetting of an app's tokens at one provider when too many die at once. A swapped key
+/// or a wrong environment makes every token look dead, and a wrong purge is worse than a late one.
+/// It opens for [#OPEN] after more than [#MOST_DEAD_PERCENT] of at least [#FEWEST_SENDS] answers
+/// within a minute, or of [#FEWEST_AFTER_A_CHANGE] while the app's credentials are new.
 ///
-/// All workers count together: each tells of every death before it is believed, of all else once a second. While nobody knows
-/// what the others count, a worker's own count decides.
+/// All workers count together: each reports every death before it is believed, and all other
+/// answers once a second. While the others' counts are unknown, a worker's own count decides.
 ///
-/// That alone would let the first tokens go before it opens. So for deaths that a wrong credential would cause as well, a
-/// credential has to prove itself: since it is in use, more must have been accepted than called dead. Thread-safe.
+/// The breaker alone would let the first tokens go before it opens. So for deaths that a wrong
+/// credential causes as well, a credential has to prove itself: since it came into use, more
+/// messages must have been accepted than tokens called dead. Thread-safe.
 public final class PurgeBreaker {
   static final int FEWEST_SENDS = 200;
   static final int FEWEST_AFTER_A_CHANGE = 20;
@@ -28,13 +29,14 @@ public final class PurgeBreaker {
   static final Duration WINDOW = Duration.ofMinutes(1);
   static final Duration OPEN = Duration.ofMinutes(10);
 
-  /// So many such deaths with nothing proved are worth an operator's look.
+  /// So many such deaths with an unproven credential are worth an alert.
   static final int MANY_UNPROVEN = 20;
 
-  /// What is accepted beyond so many, and twice the deaths, proves nothing more and is not counted.
+  /// Accepted messages beyond so many, and beyond twice the deaths, prove nothing more and are not
+  /// counted.
   private static final int ENOUGH = 1_000;
 
-  /// Answers to the former credential's requests still come in so long after a change.
+  /// For so long after a change, answers to the former credential's requests still arrive.
   static final Duration SETTLING = Duration.ofSeconds(15);
 
   private static final Duration TOLD_EVERY = Duration.ofSeconds(1);
@@ -56,14 +58,15 @@ public final class PurgeBreaker {
   /// What all workers have counted.
   @FunctionalInterface
   interface Together {
-    /// Adds what one of them has counted since it was here last.
+    /// Adds what one worker has counted since its last call.
     ///
     /// @param fewest answers that are enough to judge by
-    /// @return how long nothing may be forgotten any more, zero when all may be; empty when nobody knows
+    /// @return for how long no token may be forgotten, zero when all may be; empty when it is
+    ///     unknown
     Optional<Duration> add(AppId app, Channel channel, int sends, int dead, int fewest);
   }
 
-  /// A worker's own.
+  /// One worker's own counts.
   private static final class Answers {
     @GuardedBy("this")
     private Instant from = Instant.EPOCH;
@@ -83,7 +86,7 @@ public final class PurgeBreaker {
     @GuardedBy("this")
     private Instant openUntil = Instant.EPOCH;
 
-    /// @return what the others are to be told of now
+    /// @return what to report to the others now
     synchronized Optional<Untold> add(boolean death, Instant now) {
       if (from.plus(WINDOW).isBefore(now)) {
         from = now;
@@ -104,7 +107,7 @@ public final class PurgeBreaker {
       return Optional.of(telling);
     }
 
-    /// @param open what all workers have counted, if anybody knows
+    /// @param open what all workers have counted, if that is known
     synchronized void judge(Optional<Duration> open, int fewest, Instant now) {
       Duration rest = open.orElseGet(() -> tooManyDead(sends, dead, fewest) ? OPEN : Duration.ZERO);
       if (now.plus(rest).isAfter(openUntil)) {
@@ -136,9 +139,9 @@ public final class PurgeBreaker {
     return sends >= fewest && dead * 100 > sends * MOST_DEAD_PERCENT;
   }
 
-  /// Counts an answer. Blocks while the others are told.
+  /// Counts an answer. Blocks while it is reported to the others.
   ///
-  /// @return whether nothing may be forgotten now
+  /// @return whether no token may be forgotten now
   public boolean count(AppId app, Channel channel, boolean dead) {
     Answers own = answers.computeIfAbsent(new Key(app, channel), _ -> new Answers());
     Instant now = clock.instant();
@@ -155,7 +158,7 @@ public final class PurgeBreaker {
     return settled != null && settled.plus(OPEN).isAfter(now);
   }
 
-  /// A provider took a message: the credential is the right one for these devices.
+  /// A provider accepted a message: the credential is the right one for these devices.
   void accepted(AppId app, Channel channel, String environment) {
     Proof proof = proofs.get(new Sender(app, channel, environment));
     boolean beyondDoubt =

@@ -12,16 +12,16 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What all workers have counted within a minute, in Redis' time: one count, and so one decision. Two small keys per app and
-/// channel, which end by themselves. Thread-safe; calls block.
+/// What all workers have counted within a minute, by Redis' clock: one count, and so one decision.
+/// Two small keys per app and channel, which expire by themselves. Thread-safe; calls block.
 final class SharedAnswers implements PurgeBreaker.Together {
   private static final Logger LOG = LoggerFactory.getLogger(SharedAnswers.class);
 
-  /// Redis is not asked again for so long after it did not answer.
+  /// How long Redis is not asked again after it did not answer.
   private static final Duration ALONE = Duration.ofSeconds(3);
 
-  /// KEYS: the count, the mark of an open breaker. ARGV: answers, deaths, fewest answers. The answer is how many milliseconds
-  /// the breaker stays open.
+  /// KEYS: the count, the mark of an open breaker. ARGV: answers, deaths, fewest answers. The
+  /// answer is how many milliseconds the breaker stays open.
   private static final Script ADD =
       Script.of(
           """

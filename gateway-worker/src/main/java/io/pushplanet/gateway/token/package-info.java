@@ -1,4 +1,4 @@
-/// Forgets dead tokens, by the rules.
+/// Forgets dead tokens, with the care that a wrong credential demands.
 @NullMarked
 package io.pushplanet.gateway.token;
 

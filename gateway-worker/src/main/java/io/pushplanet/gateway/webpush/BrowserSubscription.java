@@ -12,11 +12,11 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Where a browser is reached and whom to encrypt for.
+/// Where a browser is reached, and its keys.
 ///
 /// @param endpoint https, with a host and without user info
 /// @param point `p256dh`, the browser's public key as an uncompressed point
-/// @param key the same, proven to lie on the curve
+/// @param key the same key, proven to lie on the curve
 /// @param auth 16 bytes that only the browser and its app know
 record BrowserSubscription(URI endpoint, byte[] point, ECPublicKey key, byte[] auth) {
   private static final int AUTH_BYTES = 16;
@@ -60,7 +60,7 @@ record BrowserSubscription(URI endpoint, byte[] point, ECPublicKey key, byte[] a
     return endpoint.getPort() < 0 ? HTTPS_PORT : endpoint.getPort();
   }
 
-  /// As RFC 6454 writes it, which is what a push service compares `aud` with.
+  /// In the form of RFC 6454, with which a push service compares `aud`.
   String origin() {
     return origin(endpoint);
   }

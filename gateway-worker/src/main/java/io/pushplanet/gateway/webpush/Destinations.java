@@ -25,30 +25,31 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/// Decides whether an endpoint may be asked, and at which address. Whoever registers a device names its endpoint, so it could
-/// name our own network: a host with any address that is not public is refused, and the connection is made to the address
-/// that was looked at, never to the name, so that a second look-up cannot answer something else.
+/// Decides whether an endpoint may be reached, and at which address. The caller that registers a
+/// device names its endpoint, so it could name our own network. So a host with any address that is
+/// not public is refused, and the connection is made to the checked address, never to the name,
+/// because a second look-up could answer something else.
 ///
-/// Thread-safe. A look-up blocks the caller at most for the connect timeout; few are under way at a time, because the
-/// JDK's hold a platform thread, and fewer of one app: whoever registers devices may name hosts whose name servers never
-/// answer.
+/// Thread-safe. A look-up blocks the caller at most for the connect timeout. Only few are under way
+/// at a time, because the JDK's hold a platform thread, and fewer of one app, because an app may
+/// name hosts whose name servers never answer.
 final class Destinations implements AutoCloseable {
-  /// What came of asking for a host.
+  /// The result of looking up a host.
   sealed interface Destination {
     /// @param addresses checked; connect to none but these
     record Allowed(List<InetAddress> addresses) implements Destination {}
 
-    /// Never to be asked.
+    /// Never to be reached.
     record Refused(String why) implements Destination {}
 
-    /// The name has no address just now.
+    /// The name has no address now.
     record Unknown(String why) implements Destination {}
 
-    /// Nobody has looked, which says nothing of the host.
+    /// The host was not looked up, which says nothing about it.
     record NotNow(String why) implements Destination {}
   }
 
-  /// The JDK's name service, in tests another.
+  /// The JDK's name service; tests use another.
   @FunctionalInterface
   interface NameService {
     InetAddress[] addresses(String host) throws UnknownHostException;
@@ -57,8 +58,9 @@ final class Destinations implements AutoCloseable {
   /// Long enough that a connection is used again, short enough to follow a push service that moves.
   private static final Duration KNOWN_FOR = Duration.ofMinutes(1);
 
-  /// The address that a host had is good for so long where there is no answer within [#A_MOMENT]: hosts whose name servers never
-  /// answer keep nobody from a push service that was found before.
+  /// For how long a host's former address is used when the look-up takes longer than [#A_MOMENT]:
+  /// hosts whose name servers never answer must not keep messages from a push service that was
+  /// found before.
   private static final Duration REMEMBERED_FOR = Duration.ofHours(6);
 
   private static final Duration A_MOMENT = Duration.ofMillis(250);
@@ -84,13 +86,13 @@ final class Destinations implements AutoCloseable {
           Thread.ofPlatform().daemon().name("webpush-names-", 0).factory());
   private final AsyncCache<String, List<InetAddress>> known;
 
-  /// What was found last.
+  /// The addresses that were found last.
   private final Cache<String, List<InetAddress>> remembered;
 
-  /// Hosts that the name service is asked for just now.
+  /// Hosts that are being looked up now.
   private final Set<String> asking = ConcurrentHashMap.newKeySet();
 
-  /// An app's right to look up; kept by those who wait for it or have it.
+  /// An app's permits to look up; kept while a caller has one or waits for one.
   private final LoadingCache<AppId, Semaphore> turns =
       Caffeine.newBuilder().weakValues().build(_ -> new Semaphore(MOST_LOOKUPS_OF_AN_APP, true));
 
@@ -145,7 +147,7 @@ final class Destinations implements AutoCloseable {
           ? new Destination.NotNow("lookups_busy")
           : new Destination.Unknown("unknown_host");
     } catch (TimeoutException e) {
-      // Else the time went by in line.
+      // Otherwise the time went by while it waited for a permit.
       return asking.contains(browser.host())
           ? new Destination.Unknown(TIMEOUT)
           : new Destination.NotNow("lookups_busy");
@@ -156,15 +158,15 @@ final class Destinations implements AutoCloseable {
   }
 
   private static Destination allowed(List<InetAddress> addresses, boolean trusted) {
-    // One private address is enough: the next answer of the same name may hold only that.
+    // One private address is enough to refuse: the name's next answer may hold only that.
     return trusted || addresses.stream().allMatch(PublicAddress::is)
         ? new Destination.Allowed(addresses)
         : new Destination.Refused("private_address");
   }
 
-  /// What is known or on its way, else a look-up when it is the app's turn.
+  /// The result that is known or under way, or else a look-up when the app has a permit.
   ///
-  /// @return null when its turn did not come while there was time for a look-up
+  /// @return null when there was no permit while there was time for a look-up
   private @Nullable CompletableFuture<List<InetAddress>> addresses(
       AppId app, String host, long endNanos) throws InterruptedException {
     CompletableFuture<List<InetAddress>> before = known.getIfPresent(host);

@@ -23,7 +23,7 @@ final class Encryption {
   /// "push services … are not required to support more than 4096 octets" (https://www.rfc-editor.org/rfc/rfc8291#section-4).
   static final int LARGEST_BODY_BYTES = 4_096;
 
-  /// What is left of that for the message: without salt, record size, key, delimiter and tag.
+  /// The room that this leaves for the message: without salt, record size, key, delimiter and tag.
   static final int LARGEST_MESSAGE_BYTES = 3_993;
 
   private static final int SALT_BYTES = 16;

@@ -9,7 +9,7 @@ import java.util.List;
 /// Tells addresses of the public Internet from those of our own networks, after the registries of special-purpose addresses
 /// (https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.org/assignments/iana-ipv6-special-registry).
 final class PublicAddress {
-  /// Not to be reached from outside their network, or to be reached by nobody.
+  /// Networks that cannot be reached from outside, or not at all.
   private static final List<Network> SPECIAL =
       List.of(
           Network.of("0.0.0.0", 8),
@@ -33,7 +33,8 @@ final class PublicAddress {
           Network.of("2002::", 16),
           Network.of("3fff::", 20));
 
-  /// All that is given out of IPv6 so far (https://www.rfc-editor.org/rfc/rfc4291#section-2.4).
+  /// All IPv6 addresses that are assigned so far
+  /// (https://www.rfc-editor.org/rfc/rfc4291#section-2.4).
   private static final Network GLOBAL_UNICAST = Network.of("2000::", 3);
 
   /// An IPv4 address behind a translator (https://www.rfc-editor.org/rfc/rfc6052#section-2.1).

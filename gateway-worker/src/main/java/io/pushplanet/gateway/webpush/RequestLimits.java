@@ -8,27 +8,29 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/// Whose turn it is: so many requests at each push service, and so many at all of them. What is high never waits behind what is
-/// normal. Whoever waits, waits here and not for a connection, which looks as if the service had not answered. Thread-safe; calls block.
+/// Limits the requests under way at each push service, and at all of them together. A `high`
+/// request never waits behind a `normal` one. Requests wait here and not for a connection, where it
+/// would look as if the service had not answered. Thread-safe; calls block.
 final class RequestLimits {
   private final Turnstile everywhere;
   private final int perOrigin;
   private final Duration atMost;
 
-  /// Those at which nobody is or waits are forgotten: a new one is as good.
+  /// Push services without requests are forgotten: a new turnstile is as good.
   private final Cache<String, Turnstile> origins = Caffeine.newBuilder().weakValues().build();
 
-  /// @param connections as many as there are: to all push services together, and to each
-  /// @param atMost for each of the two turns
+  /// @param connections the limit for all push services together
+  /// @param perOrigin the limit for each
+  /// @param atMost how long to wait for each of the two
   RequestLimits(int connections, int perOrigin, Duration atMost) {
     this.everywhere = new Turnstile(connections);
     this.perOrigin = perOrigin;
     this.atMost = atMost;
   }
 
-  /// @return nothing where it was not its turn in time
+  /// @return empty when there was no room in time
   <T> Optional<T> take(String origin, Priority priority, Supplier<T> request) {
-    // First at the one, whose slowness is to hold up nobody else's requests.
+    // First at the one push service: if it is slow, it must not hold up requests to others.
     Turnstile here = origins.get(origin, _ -> new Turnstile(perOrigin));
     return through(
         here, priority, () -> through(everywhere, priority, () -> Optional.of(request.get())));

@@ -7,8 +7,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/// Leaves a push service alone for [#REST] once [#MOST_FAILURES] requests in a row got no answer: anybody can name a host that
-/// never answers, and its messages would hold the places of all others. Thread-safe.
+/// Leaves a push service alone for [#REST] once [#MOST_FAILURES] requests in a row got no answer.
+/// Any app's user can name a host that never answers, and its messages would hold the places of all
+/// others. Thread-safe.
 final class RestingHosts {
   static final int MOST_FAILURES = 5;
   static final Duration REST = Duration.ofSeconds(30);
@@ -24,7 +25,7 @@ final class RestingHosts {
     this.clock = clock;
   }
 
-  /// How long a host still rests; empty when it may be asked.
+  /// How long a host still rests; empty when requests may be sent to it.
   Optional<Duration> rest(String origin) {
     Failures failures = failing.getIfPresent(origin);
     Instant now = clock.instant();

@@ -11,11 +11,11 @@ import java.time.Instant;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Says to a push service who sends (https://www.rfc-editor.org/rfc/rfc8292#section-2): a signed token for its origin, made
-/// once per credential and origin and used until shortly before its end. Each process makes its own: push services do not
-/// mind several. Thread-safe.
+/// Tells a push service the sender (https://www.rfc-editor.org/rfc/rfc8292#section-2), by a signed
+/// token for its origin. A token is made once per credential and origin and used until shortly
+/// before its end. Each process makes its own, because push services accept several. Thread-safe.
 final class VapidTokens {
-  /// At most 24 hours are allowed; half of it leaves room for clocks that differ.
+  /// Half of the 24 hours that are allowed leaves room for clocks that differ.
   static final Duration LIFE = Duration.ofHours(12);
 
   static final Duration RENEWED_EARLY = Duration.ofHours(1);

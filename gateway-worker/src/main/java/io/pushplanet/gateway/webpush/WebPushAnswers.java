@@ -14,7 +14,7 @@ final class WebPushAnswers {
     SUBSCRIPTION_GONE,
     REJECTED,
     CREDENTIAL_FAULT,
-    /// Too much for this push service or this subscription.
+    /// Too many messages for this push service or this subscription.
     BUSY,
     UNAVAILABLE
   }
@@ -31,9 +31,9 @@ final class WebPushAnswers {
           new Row(401, Meaning.CREDENTIAL_FAULT),
           new Row(403, Meaning.CREDENTIAL_FAULT),
           new Row(404, Meaning.SUBSCRIPTION_GONE),
-          // Edge's, for what others call 429.
+          // Edge's word for 429.
           new Row(406, Meaning.BUSY),
-          // It did not get the whole request in time.
+          // The service did not get the whole request in time.
           new Row(408, Meaning.UNAVAILABLE),
           new Row(410, Meaning.SUBSCRIPTION_GONE),
           new Row(413, Meaning.REJECTED),
@@ -48,7 +48,7 @@ final class WebPushAnswers {
 
   private WebPushAnswers() {}
 
-  /// Redirects are not followed: they would lead around the check of the address.
+  /// Redirects are not followed: they would bypass the check of the address.
   static Meaning of(int status) {
     Meaning known = MEANINGS.get(status);
     if (known != null) {

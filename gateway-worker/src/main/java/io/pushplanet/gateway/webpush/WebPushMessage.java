@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 import tools.jackson.databind.node.ObjectNode;
 
-/// A message in the form of RFC 8030: the JSON that the service worker gets, which is the one a device gets over MQTT with the
-/// caller's overrides, and what the push service is told of it.
+/// A message in the form of RFC 8030: the JSON for the service worker, which is what a device gets
+/// over MQTT with the caller's overrides, and the headers for the push service.
 ///
 /// @param text before it is encrypted
 record WebPushMessage(List<Field> headers, byte[] text) {
@@ -25,7 +25,7 @@ record WebPushMessage(List<Field> headers, byte[] text) {
 
   private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9_-]{1," + LONGEST_TOPIC + "}");
 
-  /// As many bytes as give a topic of the full length in base64url.
+  /// So many bytes make a topic of the full length in base64url.
   private static final int TOPIC_BYTES = LONGEST_TOPIC * 3 / 4;
 
   static WebPushMessage of(Push push, Instant now) {
@@ -45,8 +45,9 @@ record WebPushMessage(List<Field> headers, byte[] text) {
     };
   }
 
-  /// Of the waiting messages of one topic the newest stays. Without a key of the caller's it is the message's id: a repeat
-  /// after a lost answer then replaces the first.
+  /// A push service keeps the newest of the waiting messages of one topic. Without a key of the
+  /// caller's the topic is the message's id, so that a repeat after a lost answer replaces the
+  /// first copy.
   static String topic(Push push) {
     String key = push.delivery().collapseKey();
     if (key == null) {

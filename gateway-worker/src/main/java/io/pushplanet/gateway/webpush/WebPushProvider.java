@@ -28,12 +28,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/// Brings a message to browsers by the push services that they chose. One send is one request. Thread-safe.
+/// Sends a message to browsers by the push services that they chose. One send is one request.
+/// Thread-safe.
 final class WebPushProvider implements Provider {
-  /// Where a push service that is busy does not say for how long.
+  /// The rest when a busy push service does not say for how long.
   private static final Duration BUSY_REST = Duration.ofSeconds(60);
 
-  /// Until a look-up of a push service's name, or a request to it, may have its turn.
+  /// The wait before the next try when a look-up or a request found no room.
   private static final Duration NEXT_TURN = Duration.ofSeconds(5);
 
   private final CredentialCache credentials;
@@ -158,8 +159,8 @@ final class WebPushProvider implements Provider {
       case REJECTED -> new Rejected(status, reason);
       case BUSY -> new Deferred(status, reason, sends.askedOr(answered, BUSY_REST), false);
       case UNAVAILABLE -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);
-      // Not logged: whoever registers a device names the push service, and may have it answer so to
-      // each message.
+      // Not logged: the caller that registers a device names the push service, which could answer
+      // so to each message.
       case CREDENTIAL_FAULT -> new CredentialFault(status, reason);
     };
   }

@@ -12,17 +12,18 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
-/// Which push services are spoken to, and how. A subscription's endpoint is whatever its app's user says: these settings and
-/// [Destinations] decide whether it is asked.
+/// Which push services are reached, and how. A subscription's endpoint is named by the app's user:
+/// these settings and [Destinations] decide whether it is used.
 ///
-/// @param allowedHosts the only hosts that are sent to: `push.example.com`, or `*.example.com` for all below; empty = every
-///     host with public addresses
-/// @param trustedOrigins origins such as `https://localhost:8443` whose addresses may be private; for simulators
+/// @param allowedHosts the only hosts that are sent to: `push.example.com`, or `*.example.com` for
+///     all below; empty = every host with public addresses
+/// @param trustedOrigins origins such as `https://localhost:8443` whose addresses may be private;
+///     for simulators
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 /// @param connections connections to all hosts together
 /// @param connectionsPerHost connections, and so requests at a time, to one host
-/// @param connectTimeout for looking up a name, for a turn at the host and one among all, for a free connection, and for connecting with
-///     the TLS handshake
+/// @param connectTimeout for looking up a name, for room at the host and among all hosts, for a
+///     free connection, and for connecting with the TLS handshake
 /// @param requestTimeout from the write of a request to the end of its answer
 /// @param idleTimeout a connection unused for so long is closed
 @Validated

@@ -29,7 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/// RequestLimits are few, and all that is parked and put off waits for one: Redis, which may take seconds, is not asked in it.
+/// Turns are few, and everything that is parked or put off waits for one. So Redis, which may take
+/// seconds, is not asked during a turn.
 class TurnsOfDeadTokensIT {
   private static final AppId APP = new AppId("turns-it");
 
