@@ -25,7 +25,7 @@ class DataSourceIT {
   }
 
   @Test
-  void the_server_soon_ends_the_session_of_a_host_that_has_vanished_and_of_no_other() {
+  void the_server_soon_ends_only_the_sessions_of_vanished_hosts() {
     Duration silence = variable("wait_timeout");
 
     assertThat(silence).isLessThanOrEqualTo(Duration.ofMinutes(1));
@@ -35,7 +35,7 @@ class DataSourceIT {
   }
 
   @Test
-  void who_waits_for_a_lock_is_told_before_the_driver_gives_the_connection_up() {
+  void a_lock_wait_ends_before_the_driver_gives_the_connection_up() {
     Object socketTimeout = database.getDataSourceProperties().get("socketTimeout");
 
     assertThat(variable("innodb_lock_wait_timeout"))

@@ -37,7 +37,7 @@ class AlertMailIT {
   @TempDir static Path folder;
 
   @Test
-  void everybody_gets_an_alert_and_two_tries_are_one_mail() throws Exception {
+  void every_address_gets_an_alert_and_two_tries_are_one_mail() throws Exception {
     GreenMail server = new GreenMail(ServerSetup.SMTP.dynamicPort());
     server.setUser("alerts@example.com", "alerts", "right");
     server.getUserManager().setAuthRequired(true);
@@ -76,7 +76,7 @@ class AlertMailIT {
   }
 
   @Test
-  void with_starttls_nothing_is_told_before_tls_and_one_refused_address_keeps_nobody_from_it()
+  void starttls_comes_before_the_mail_and_a_refused_address_stops_no_other()
       throws Exception {
     Authority authority = Authority.in(folder, Clock.systemUTC());
     try (MailServer server = new MailServer(Manner.STARTTLS, authority)) {
@@ -128,7 +128,7 @@ class AlertMailIT {
   }
 
   @Test
-  void a_mail_that_was_taken_counts_whatever_the_server_says_to_quit() throws Exception {
+  void an_accepted_mail_counts_despite_the_answer_to_quit() throws Exception {
     try (MailServer server =
         new MailServer(Manner.MUTE_AT_QUIT, Authority.in(folder, Clock.systemUTC()))) {
       AlertMail mail =

@@ -69,7 +69,7 @@ class AlertPostIT {
   }
 
   @Test
-  void a_mail_server_that_refuses_holds_no_webhook_back_and_is_asked_again_later_each_time() {
+  void a_refusing_mail_server_is_tried_later_and_delays_no_webhook() {
     mail.refuses = true;
     alerts.tell(Kind.CREDENTIAL_PAUSED, APP, "1", "apns/production", "refused");
 
@@ -99,7 +99,7 @@ class AlertPostIT {
   }
 
   @Test
-  void what_nobody_takes_within_a_day_is_given_up() {
+  void an_alert_that_is_not_accepted_within_a_day_is_given_up() {
     mail.refuses = true;
     alerts.tell(Kind.CREDENTIAL_PAUSED, APP, "1", "apns/production", "refused");
 

@@ -74,12 +74,12 @@ class AlertSettingsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"to=ops", "from=alerts@", "to=ops@example.com,second"})
-  void what_is_no_address_stops_the_start(String wrong) {
+  void a_malformed_address_stops_the_start(String wrong) {
     started(MAIL + wrong, "must be addresses such as");
   }
 
   @Test
-  void a_whole_mail_server_is_taken() {
+  void a_complete_mail_server_is_accepted() {
     started(MAIL + "user=alerts password=secret port=25 security=none", "");
   }
 

@@ -46,14 +46,14 @@ class AlertWebhookTest {
   }
 
   @Test
-  void an_alert_is_taken_however_much_the_receiver_says() {
+  void a_long_answer_of_success_accepts_an_alert() {
     assertThatCode(() -> send(200, 10_000_000)).doesNotThrowAnyException();
 
     assertThat(posted).hasValue(1);
   }
 
   @Test
-  void an_alert_is_not_taken_however_much_the_receiver_says() {
+  void a_long_answer_of_failure_does_not_accept_an_alert() {
     assertThatThrownBy(() -> send(500, 10_000_000))
         .isInstanceOf(IOException.class)
         .hasMessage("HTTP 500");

@@ -109,7 +109,7 @@ class ApnsNotificationTest {
   }
 
   @Test
-  void a_live_activity_ends_silently_with_priority_five_and_leaves_the_screen_when_it_shall() {
+  void a_live_activity_ends_silently_and_leaves_the_screen_in_time() {
     LiveActivity end =
         new LiveActivity(
             Event.END,

@@ -22,7 +22,7 @@ class ApnsProbeTest {
     "403, '', Unreachable[why=403 not in Apple's form]",
     "502, '', Unreachable[why=502 not in Apple's form]"
   })
-  void only_what_apple_says_of_the_credential_speaks_against_it(
+  void only_apples_answers_about_the_credential_count_against_it(
       int status, String word, String verdict) {
     byte[] body =
         (word.isEmpty() ? "<html>" : "{\"reason\":\"" + word + "\"}")

@@ -27,7 +27,7 @@ class ConnectionReplacementTest {
   }
 
   @Test
-  void what_is_no_error_of_apples_server_replaces_none() {
+  void an_answer_that_is_no_server_error_replaces_no_connection() {
     assertThat(replacement.isWanted("one", 200)).isFalse();
     assertThat(replacement.isWanted("one", 429)).isFalse();
     assertThat(replacement.isWanted("one", 502)).isFalse();

@@ -79,7 +79,7 @@ class ProviderTokensOverHoursIT {
   }
 
   @Test
-  void pushy_811_twenty_workers_that_restart_every_five_minutes_never_change_the_token_too_often()
+  void pushy_811_twenty_restarting_workers_never_change_the_token_too_often()
       throws Exception {
     Map<String, Integer> answers = threeHours(new RedisOnThisClock(), () -> {});
 

@@ -163,7 +163,7 @@ class ProviderTokensTest {
   }
 
   @Test
-  void an_expired_token_is_renewed_once_for_all_who_hear_it() {
+  void an_expired_token_is_renewed_once_for_all_callers() {
     ProviderTokens tokens = worker(new OneForAll());
     ProviderToken refused = tokens.current(key);
     clock.advance(Duration.ofMinutes(1));
@@ -262,7 +262,7 @@ class ProviderTokensTest {
   }
 
   @Test
-  void after_too_many_tokens_all_workers_use_the_older_one_until_apns_takes_it_no_more() {
+  void after_too_many_tokens_all_workers_use_the_older_one_to_its_end() {
     OneForAll shared = new OneForAll();
     ProviderTokens one = worker(shared);
     ProviderToken older = one.current(key);
@@ -358,7 +358,7 @@ class ProviderTokensTest {
   }
 
   @Test
-  void what_was_under_way_before_the_refusal_does_not_end_the_rest() {
+  void an_answer_from_before_the_refusal_does_not_end_the_rest() {
     ProviderTokens tokens = worker(new OneForAll());
     tokens.keepOlder(key, tokens.current(key), ProviderTokens.REST);
 
@@ -368,7 +368,7 @@ class ProviderTokensTest {
   }
 
   @Test
-  void with_an_older_token_nobody_rests() {
+  void with_an_older_token_no_message_rests() {
     OneForAll shared = new OneForAll();
     ProviderTokens tokens = worker(shared);
     tokens.current(key);
@@ -416,7 +416,7 @@ class ProviderTokensTest {
   }
 
   @Test
-  void a_worker_that_starts_after_redis_lost_everything_gets_the_token_of_the_others() {
+  void a_worker_that_starts_after_a_loss_in_redis_gets_the_others_token() {
     OneForAll shared = new OneForAll();
     ProviderTokens one = worker(shared);
     ProviderToken token = one.current(key);
@@ -429,7 +429,7 @@ class ProviderTokensTest {
   }
 
   @Test
-  void a_worker_follows_what_the_others_have_agreed_on() {
+  void a_worker_follows_the_others_agreement() {
     OneForAll shared = new OneForAll();
     ProviderTokens one = worker(shared);
     ProviderTokens other = worker(shared);
@@ -459,7 +459,7 @@ class ProviderTokensTest {
 
   /// It started before the others had told theirs again.
   @Test
-  void all_go_back_to_the_older_token_that_one_of_them_has_when_apns_refuses_the_other() {
+  void all_workers_return_to_the_older_token_that_one_of_them_has() {
     OneForAll shared = new OneForAll();
     ProviderTokens one = worker(shared);
     ProviderToken older = one.current(key);
@@ -481,7 +481,7 @@ class ProviderTokensTest {
   }
 
   @Test
-  void while_redis_is_away_all_use_the_token_that_they_have_as_long_as_apns_takes_it() {
+  void while_redis_is_away_workers_use_their_token_to_its_end() {
     OneForAll shared = new OneForAll();
     ProviderTokens one = worker(shared);
     ProviderTokens other = worker(shared);
@@ -521,7 +521,7 @@ class ProviderTokensTest {
   }
 
   @Test
-  void a_token_that_redis_still_has_when_it_is_to_be_renewed_is_asked_for_once_a_second() {
+  void a_token_due_for_renewal_is_asked_for_once_a_second() {
     OneForAll shared = new OneForAll();
     ProviderTokens tokens = worker(shared);
     ProviderToken token = tokens.current(key);
@@ -539,7 +539,7 @@ class ProviderTokensTest {
   }
 
   @Test
-  void while_one_waits_for_redis_the_others_go_on_with_what_they_have() throws Exception {
+  void while_one_thread_waits_for_redis_the_others_use_the_present_token() throws Exception {
     OneForAll shared = new OneForAll();
     ProviderTokens tokens = worker(shared);
     ProviderToken token = tokens.current(key);

@@ -38,7 +38,7 @@ class CredentialCacheTest {
 
   /// Each question costs three seconds, and a push to FCM has four.
   @Test
-  void while_mysql_is_away_one_in_three_seconds_asks_for_a_credential_and_the_others_know()
+  void while_mysql_is_away_it_is_asked_for_a_credential_once_in_three_seconds()
       throws Exception {
     SecureRandom random = new SecureRandom();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();

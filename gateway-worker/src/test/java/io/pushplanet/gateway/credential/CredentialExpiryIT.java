@@ -35,7 +35,7 @@ class CredentialExpiryIT {
   }
 
   @Test
-  void certificates_that_have_ended_keep_none_that_ends_soon_from_being_told() {
+  void an_ended_certificate_keeps_no_other_from_being_told() {
     certificates("ended", Duration.ofDays(-100), 1_001);
     certificates("soon", Duration.ofDays(5), 1);
     Alerts alerts = new Alerts(servers.database(), clock, meters);

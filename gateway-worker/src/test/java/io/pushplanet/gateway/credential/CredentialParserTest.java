@@ -30,7 +30,7 @@ class CredentialParserTest {
   }
 
   @Test
-  void what_is_no_such_key_is_said_without_it() {
+  void a_malformed_key_is_reported_without_the_key() {
     String sec1 = pem.replace(" PRIVATE KEY", " EC PRIVATE KEY");
 
     assertThatThrownBy(() -> parsed(sec1))

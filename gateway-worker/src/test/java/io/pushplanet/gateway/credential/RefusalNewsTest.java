@@ -17,7 +17,7 @@ class RefusalNewsTest {
   private final RefusalNews news = new RefusalNews(clock);
 
   @Test
-  void what_every_message_hears_is_told_once_an_hour() {
+  void a_refusal_of_every_message_is_logged_once_an_hour() {
     assertThat(news.isNews(SHOP, KEYS, "Forbidden")).isTrue();
     for (int i = 0; i < 100; i++) {
       assertThat(news.isNews(SHOP, KEYS, "Forbidden")).isFalse();

@@ -81,7 +81,7 @@ class AudienceDevicesIT {
   }
 
   @Test
-  void a_token_for_calls_is_for_those_only_who_name_its_device() {
+  void a_token_for_calls_gets_only_messages_that_name_its_device() {
     AppId app = new AppId("calls-it");
     for (String table : List.of("devices", "channel_tokens")) {
       servers.sql().update("DELETE FROM " + table + " WHERE app_id = ?", app.value());
@@ -145,7 +145,7 @@ class AudienceDevicesIT {
   }
 
   @Test
-  void whom_fcm_passes_a_message_on_to_is_known() {
+  void the_platform_behind_fcm_is_known() {
     AppId app = new AppId("behind-fcm");
     for (String platform : List.of("android", "ios", "web")) {
       servers

@@ -207,7 +207,7 @@ class FanoutIT {
 
   /// A worker is killed when the order for the rest is out and its own is not acknowledged.
   @Test
-  void a_step_that_is_handed_out_again_repeats_its_page_and_nobody_behind_it() throws Exception {
+  void a_repeated_step_repeats_its_page_and_no_device_behind_it() throws Exception {
     FanoutOrder order =
         new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
     RedisClient client = RedisClient.create(servers.services().redis().toString());

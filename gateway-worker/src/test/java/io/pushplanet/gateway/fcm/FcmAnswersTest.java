@@ -43,7 +43,7 @@ class FcmAnswersTest {
   }
 
   @Test
-  void hackerspub_251_only_what_is_said_of_the_token_gives_it_up() {
+  void hackerspub_251_only_an_answer_about_the_token_costs_it() {
     assertThat(FcmAnswers.ROWS)
         .filteredOn(row -> row.meaning() == Meaning.TOKEN_GONE)
         .containsExactly(new FcmAnswers.Row(404, "UNREGISTERED", Meaning.TOKEN_GONE));
@@ -107,7 +107,7 @@ class FcmAnswersTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "<html>Bad gateway</html>", "[]", "null", "{\"error\":\"text\"}"})
-  void what_is_not_googles_form_says_nothing(String body) {
+  void an_answer_in_another_form_than_googles_says_nothing(String body) {
     assertThat(FcmError.parse(body.getBytes(StandardCharsets.UTF_8)))
         .isEqualTo(new FcmError("", "", false, FcmError.Quota.UNSAID, ""));
   }

@@ -169,7 +169,7 @@ class FcmMessageTest {
   }
 
   @Test
-  void whatever_a_token_is_it_is_one_text() {
+  void a_token_of_any_characters_stays_one_json_text() {
     String strange = "a\",\"topic\":\"all\u00e9\u0001";
 
     JsonNode message =

@@ -38,7 +38,7 @@ class FcmProbeTest {
     "429, RESOURCE_EXHAUSTED, Unreachable[why=429 RESOURCE_EXHAUSTED]",
     "502, '', Unreachable[why=502 not in Google's form]"
   })
-  void only_what_google_says_of_the_credential_speaks_against_it(
+  void only_googles_answers_about_the_credential_count_against_it(
       int status, String code, String verdict) {
     byte[] body =
         (code.isEmpty() ? "<html>" : "{\"error\":{\"status\":\"" + code + "\"}}")

@@ -62,7 +62,7 @@ class ProjectPaceTest {
   }
 
   @Test
-  void who_was_silent_for_more_than_a_minute_starts_anew() {
+  void a_project_silent_for_more_than_a_minute_starts_anew() {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
 
     clock.advance(Duration.ofSeconds(61));
@@ -85,7 +85,7 @@ class ProjectPaceTest {
   }
 
   @Test
-  void after_a_429_of_the_project_everything_rests_as_long_as_asked_and_goes_on_slower() {
+  void a_project_rests_after_its_429_and_goes_on_slower() {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
 
     for (int i = 0; i < 100; i++) {
@@ -103,7 +103,7 @@ class ProjectPaceTest {
   }
 
   @Test
-  void one_answer_does_not_let_a_project_rest_for_long_whatever_it_asks_for() {
+  void one_answer_makes_a_project_rest_for_a_bounded_time_only() {
     pace.refused(Duration.ofDays(1));
 
     assertThat(turn(Priority.HIGH)).isEqualTo(new Turn.Rest(Duration.ofMinutes(15)));
@@ -166,7 +166,7 @@ class ProjectPaceTest {
   }
 
   @Test
-  void who_was_sent_away_comes_back_at_the_pace_and_is_not_overtaken() {
+  void a_message_that_was_sent_away_is_not_overtaken() {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
     while (turn(Priority.NORMAL) instanceof Turn.After) {
       // Until those that wait fill a quarter of a second.
@@ -200,7 +200,7 @@ class ProjectPaceTest {
   }
 
   @Test
-  void those_who_were_sent_away_and_do_not_come_back_hold_nobody_up() {
+  void messages_that_do_not_come_back_hold_up_no_other() {
     sendAway(LONG);
 
     clock.advance(Duration.ofSeconds(1));
@@ -211,7 +211,7 @@ class ProjectPaceTest {
   }
 
   @Test
-  void as_long_as_some_of_them_come_back_they_are_not_overtaken() {
+  void messages_are_not_overtaken_while_some_of_them_come_back() {
     sendAway(LONG);
 
     for (int second = 0; second < 8; second++) {
@@ -223,7 +223,7 @@ class ProjectPaceTest {
   }
 
   @Test
-  void who_is_not_due_before_the_projects_rest_is_over_is_not_lost() {
+  void a_message_due_after_the_projects_rest_is_not_taken_for_lost() {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
     pace.refused(Duration.ofSeconds(60));
     for (int i = 0; i < 100_000; i++) {
@@ -236,7 +236,7 @@ class ProjectPaceTest {
   }
 
   @Test
-  void who_expires_before_its_turn_holds_nobody_up() {
+  void a_message_that_expires_before_its_turn_holds_up_no_other() {
     sendAway(Duration.ofMillis(100));
 
     clock.advance(Duration.ofSeconds(1));
@@ -245,7 +245,7 @@ class ProjectPaceTest {
   }
 
   @Test
-  void a_flood_that_is_sent_away_while_the_rate_climbs_uses_the_quota_when_it_comes_back() {
+  void a_flood_that_was_sent_away_uses_the_quota_when_it_comes_back() {
     int perSecond = 1_000;
     int messages = 90_000;
     ProjectPace slow = new ProjectPace(60 * perSecond, clock);

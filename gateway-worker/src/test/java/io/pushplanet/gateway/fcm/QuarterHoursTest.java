@@ -68,7 +68,7 @@ class QuarterHoursTest {
   }
 
   @Test
-  void what_has_waited_leaves_spread_over_five_minutes() {
+  void waiting_bulk_leaves_spread_over_five_minutes() {
     at("2026-11-21T10:00:00Z");
     QuarterHours quarters = quarters("2m", "5m");
     int[] minutes = new int[6];
@@ -85,7 +85,7 @@ class QuarterHoursTest {
   }
 
   @Test
-  void high_never_waits_nor_does_what_is_for_few_or_for_nobody_knows_how_many() {
+  void high_and_small_audiences_never_wait() {
     at("2026-11-21T10:00:00Z");
     QuarterHours quarters = quarters("2m", "5m");
 
@@ -96,7 +96,7 @@ class QuarterHoursTest {
   }
 
   @Test
-  void what_would_not_outlive_the_wait_leaves_now() {
+  void a_message_that_would_expire_meanwhile_leaves_now() {
     at("2026-11-21T10:00:00Z");
     QuarterHours quarters = quarters("2m", "5m");
 
@@ -120,14 +120,14 @@ class QuarterHoursTest {
   }
 
   @Test
-  void nobody_waits_where_it_is_off() {
+  void no_message_waits_without_a_margin() {
     at("2026-11-21T10:00:00Z");
 
     assertThat(quarters("0s", "5m").wait(bulk(LONG))).isEmpty();
   }
 
   @Test
-  void what_comes_back_never_falls_into_the_next_quarter() {
+  void a_message_that_comes_back_never_falls_into_the_next_quarter() {
     at("2026-11-21T09:58:00Z");
     QuarterHours quarters = quarters("2m", "5m");
 

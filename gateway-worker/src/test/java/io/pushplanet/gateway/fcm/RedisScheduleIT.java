@@ -46,7 +46,7 @@ class RedisScheduleIT {
   }
 
   @Test
-  void what_one_worker_has_taken_another_does_not_get() {
+  void one_workers_places_are_not_given_to_another() {
     RedisSchedule one = worker(redis, "one");
     RedisSchedule other = worker(redis, "other");
 
@@ -85,7 +85,7 @@ class RedisScheduleIT {
   }
 
   @Test
-  void what_google_refuses_one_worker_lets_all_rest() {
+  void a_refusal_for_one_worker_makes_all_rest() {
     RedisSchedule one = worker(redis, "one");
     RedisSchedule other = worker(redis, "other");
     one.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);

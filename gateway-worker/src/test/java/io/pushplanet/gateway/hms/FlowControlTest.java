@@ -50,21 +50,21 @@ class FlowControlTest {
   }
 
   @Test
-  void what_huawei_asks_for_is_obeyed() {
+  void a_rest_that_huawei_asks_for_is_kept() {
     assertThat(flow.refused("1", Optional.of(Duration.ofMinutes(5))))
         .isEqualTo(Duration.ofMinutes(5));
     assertThat(flow.rest("1")).contains(Duration.ofMinutes(5));
   }
 
   @Test
-  void one_answer_does_not_let_an_app_rest_for_long_whatever_it_asks_for() {
+  void one_answer_makes_an_app_rest_for_a_bounded_time_only() {
     assertThat(flow.refused("1", Optional.of(Duration.ofDays(1))))
         .isEqualTo(Duration.ofMinutes(15));
     assertThat(flow.rest("1")).contains(Duration.ofMinutes(15));
   }
 
   @Test
-  void who_is_not_to_rest_never_rests_less_than_nothing() {
+  void a_rest_is_never_negative() {
     assertThat(flow.refused("1", Optional.of(Duration.ZERO))).isZero();
     clock.advance(Duration.ofMillis(500));
     assertThat(flow.refused("1", Optional.of(Duration.ZERO))).isZero();

@@ -71,7 +71,7 @@ class HmsAnswersTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "<html>Bad gateway</html>", "[]", "null", "\"80000000\""})
-  void what_is_not_push_kits_form_says_nothing(String body) {
+  void an_answer_in_another_form_than_push_kits_says_nothing(String body) {
     assertThat(answer(body)).isEqualTo(HmsAnswer.SILENT);
   }
 

@@ -74,7 +74,7 @@ class HmsMessageTest {
   }
 
   @Test
-  void a_notification_without_a_title_or_body_gets_what_there_is() {
+  void a_notification_without_a_title_or_body_gets_the_other_text() {
     Push push = aPush(clock).saying(new Content("Shipped", null, Map.of())).build();
 
     assertThat(message(push, false, "t").at("/notification/body").asString()).isEqualTo("Shipped");

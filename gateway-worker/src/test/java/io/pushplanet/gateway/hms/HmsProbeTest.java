@@ -23,7 +23,7 @@ class HmsProbeTest {
     "403, '', Unreachable[why=403 not in Huawei's form]",
     "502, '', Unreachable[why=502 not in Huawei's form]"
   })
-  void only_what_huawei_says_of_the_credential_speaks_against_it(
+  void only_huaweis_answers_about_the_credential_count_against_it(
       int status, String word, String verdict) {
     byte[] body =
         (word.isEmpty() ? "<html>" : "{\"code\":\"" + word + "\"}")

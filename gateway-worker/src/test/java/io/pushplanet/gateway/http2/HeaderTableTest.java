@@ -41,7 +41,7 @@ class HeaderTableTest {
   }
 
   @Test
-  void the_path_and_what_is_secret_never_enter_the_table() throws Exception {
+  void the_path_and_secrets_never_enter_the_table() throws Exception {
     ProviderRequest request = request("/3/device/aa", Field.secret("authorization", "bearer x"));
     byte[] first = bytes(written(request));
     byte[] second = bytes(written(request));
@@ -59,7 +59,7 @@ class HeaderTableTest {
   }
 
   @Test
-  void what_is_the_same_each_time_takes_a_byte_and_what_differs_keeps_its_name() throws Exception {
+  void a_repeated_field_takes_a_byte_and_a_changing_one_keeps_its_name() throws Exception {
     written(request("/3/device/aa", topic(), Field.of("apns-id", "11111111")));
 
     String second =

@@ -33,7 +33,7 @@ class Http2FaultsIT extends Http2Scene {
   private static final int MAX_STREAM = Integer.MAX_VALUE;
 
   @Test
-  void pushy_865_goaway_with_500_under_way_is_finished_below_its_stream_and_repeated_above()
+  void pushy_865_goaway_repeats_only_the_requests_above_its_stream()
       throws Exception {
     Held held = new Held();
     start(
@@ -211,7 +211,7 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
-  void a_server_that_says_goaway_to_each_new_connection_is_not_called_again_and_again()
+  void a_server_that_refuses_each_connection_by_goaway_is_called_rarely()
       throws Exception {
     start(1, 10, NEVER, new Ending(1_000, peer -> peer.goAway(0, ENHANCE_YOUR_CALM, "")));
 
@@ -220,7 +220,7 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
-  void a_server_that_closes_each_connection_unanswered_is_not_called_for_each_message()
+  void a_server_that_closes_each_connection_is_not_called_for_each_message()
       throws Exception {
     start(1, 10, NEVER, (peer, stream, headers, body) -> peer.drop());
 
@@ -232,7 +232,7 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
-  void one_new_connection_that_ends_is_replaced_at_once_and_each_message_has_its_answer()
+  void one_new_connection_that_ends_is_replaced_at_once_without_a_loss()
       throws Exception {
     start(1, 10, NEVER, new Ending(1, peer -> peer.goAway(0, NO_ERROR, "")));
 
@@ -374,7 +374,7 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
-  void what_has_outlived_its_message_is_not_written() throws Exception {
+  void a_request_of_an_expired_message_is_not_written() throws Exception {
     start(1, 10, NEVER, (peer, stream, headers, body) -> process(peer, stream, headers));
 
     Reply reply =
@@ -402,7 +402,7 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
-  void pushsharp_222_pushsharp_211_where_nobody_listens_all_who_wait_are_told() throws Exception {
+  void pushsharp_222_pushsharp_211_all_requests_fail_where_no_server_listens() throws Exception {
     start(1, 10, NEVER, (peer, stream, headers, body) -> process(peer, stream, headers));
     ProviderConnections before = connections();
     server.close();

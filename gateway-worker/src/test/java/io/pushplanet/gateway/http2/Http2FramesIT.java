@@ -125,7 +125,7 @@ class Http2FramesIT extends Http2Scene {
   }
 
   @Test
-  void whoever_does_not_speak_http2_is_left() throws Exception {
+  void a_peer_that_does_not_speak_http2_is_left() throws Exception {
     start(
         1,
         10,
@@ -154,7 +154,7 @@ class Http2FramesIT extends Http2Scene {
   }
 
   @Test
-  void what_http2_forbids_ends_the_connection_and_each_of_its_requests_once() throws Exception {
+  void a_forbidden_frame_ends_the_connection_and_each_request_once() throws Exception {
     List<byte[]> forbidden =
         List.of(
             frame(0x5, 0x4, 1, new byte[] {0, 0, 0, 2, (byte) 0x82}), // PUSH_PROMISE

@@ -121,7 +121,7 @@ class Http2LimitsIT extends Http2Scene {
   }
 
   @Test
-  void what_is_high_comes_first_however_few_streams_the_server_allows() throws Exception {
+  void high_comes_first_however_few_streams_the_server_allows() throws Exception {
     Held held = new Held();
     start(
         1,
@@ -293,7 +293,7 @@ class Http2LimitsIT extends Http2Scene {
   }
 
   @Test
-  void pushy_586_pushy_704_another_connection_opens_when_four_fifths_of_the_streams_are_in_use()
+  void pushy_586_pushy_704_a_crowded_connection_gets_another_beside_it()
       throws Exception {
     Held held = new Held();
     start(

@@ -45,7 +45,7 @@ class Http2SilenceIT extends Http2Scene {
   }
 
   @Test
-  void of_many_idle_connections_that_died_together_one_is_asked_in_vain() throws Exception {
+  void only_one_of_many_dead_idle_connections_costs_a_ping() throws Exception {
     undisturbed(this::askOneOfTheDead);
   }
 
@@ -106,7 +106,7 @@ class Http2SilenceIT extends Http2Scene {
   }
 
   @Test
-  void rpush_477_a_server_that_answers_pings_and_nothing_else_is_left_at_the_deadline()
+  void rpush_477_a_server_that_answers_only_pings_is_left_at_the_deadline()
       throws Exception {
     undisturbed(this::leaveWhoOnlyAnswersPings);
   }
@@ -132,7 +132,7 @@ class Http2SilenceIT extends Http2Scene {
   }
 
   @Test
-  void pushy_816_one_request_without_an_answer_is_given_up_alone_while_others_are_answered()
+  void pushy_816_one_unanswered_request_is_given_up_alone()
       throws Exception {
     undisturbed(this::giveUpOneAlone);
   }

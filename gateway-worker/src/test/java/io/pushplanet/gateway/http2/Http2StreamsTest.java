@@ -28,7 +28,7 @@ class Http2StreamsTest {
   private final EmbeddedChannel channel = new EmbeddedChannel();
 
   @Test
-  void what_comes_in_one_piece_with_the_end_leaves_no_buffer_behind() {
+  void frames_that_arrive_together_with_the_end_leak_no_buffer() {
     UnpooledByteBufAllocator buffers = new UnpooledByteBufAllocator(false);
     begun(SETTINGS, buffers);
 

@@ -109,7 +109,7 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void uniqush_push_68_a_peer_that_died_in_silence_is_found_before_the_next_request_is_written()
+  void uniqush_push_68_a_silently_dead_peer_is_found_before_the_next_request()
       throws Exception {
     undisturbed(this::findTheDeadBeforeTheNext);
   }
@@ -129,7 +129,7 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void requests_on_a_dead_connection_have_one_end_each_and_the_next_one_gets_through()
+  void requests_on_a_dead_connection_end_once_and_the_next_gets_through()
       throws Exception {
     undisturbed(this::endThoseOnTheDead);
   }
@@ -159,7 +159,7 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void gorush_693_a_connection_that_nobody_uses_is_closed_and_opened_again_when_needed() {
+  void gorush_693_an_unused_connection_is_closed_and_opened_again_when_needed() {
     try (ProviderConnections connections = connections(NEVER, Duration.ofMillis(400), PATIENCE)) {
       assertThat(send(connections, Priority.NORMAL)).isInstanceOf(Answered.class);
 
@@ -170,7 +170,7 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void what_is_high_gets_a_stream_while_bulk_waits_for_one() throws Exception {
+  void high_gets_a_stream_while_bulk_waits_for_one() throws Exception {
     undisturbed(this::letTheHighPass);
   }
 
@@ -202,7 +202,7 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void bark_server_94_a_name_server_that_does_not_answer_is_told_from_a_provider_that_is_busy()
+  void bark_server_94_a_silent_name_server_differs_from_a_busy_provider()
       throws Exception {
     undisturbed(this::waitForTheNameServer);
   }

@@ -31,7 +31,7 @@ class DeadLettersIT extends IntakeScene {
   private static final byte[] LARGE = new byte[8 * 1024 * 1024];
 
   @Test
-  void a_broker_that_takes_nothing_is_not_waited_for() throws Exception {
+  void a_broker_that_takes_no_messages_is_not_waited_for() throws Exception {
     assumeTrue(servers.services().isRabbitMq(), "the embedded broker blocks nobody");
     DeadLetters letters = new DeadLetters(servers.connections(), Clock.systemUTC());
     letters.bury(QUEUE, List.of(new DeadItem(new byte[1], "before")));

@@ -23,7 +23,7 @@ import org.springframework.dao.DataAccessResourceFailureException;
 /// What is buried of what cannot be handled.
 class HandlingIT extends IntakeScene {
   @Test
-  void a_message_nobody_can_read_is_kept_with_its_reason() throws Exception {
+  void an_unreadable_message_is_kept_with_its_reason() throws Exception {
     QueueConsumer consumer = consumer((body, again, _) -> WireForm.readBatch(body, Push.class));
     servers.lanes().publishAndWait(QUEUE, List.of("{\"id\":7}".getBytes(StandardCharsets.UTF_8)));
 
@@ -42,7 +42,7 @@ class HandlingIT extends IntakeScene {
   }
 
   @Test
-  void of_a_message_only_the_items_that_nobody_can_handle_are_buried_each_for_itself()
+  void each_dead_item_of_a_message_becomes_a_letter_of_its_own()
       throws Exception {
     Queue<String> consumed = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
@@ -63,7 +63,7 @@ class HandlingIT extends IntakeScene {
   }
 
   @Test
-  void what_trips_its_handler_again_and_again_is_buried_without_its_neighbours() throws Exception {
+  void a_poisonous_item_is_buried_without_its_neighbours() throws Exception {
     Queue<String> consumed = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
         consumer((body, again, _) -> {
@@ -85,7 +85,7 @@ class HandlingIT extends IntakeScene {
   }
 
   @Test
-  void what_waits_for_a_server_that_is_away_is_never_buried() {
+  void a_message_that_waits_for_an_absent_server_is_never_buried() {
     PoisonCounter poisonCounter = new PoisonCounter();
     for (int i = 0; i < 3 * PoisonCounter.MOST; i++) {
       assertThat(

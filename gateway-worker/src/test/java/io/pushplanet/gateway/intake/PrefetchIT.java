@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /// How many messages a queue has in hand.
 class PrefetchIT extends IntakeScene {
   @Test
-  void many_small_messages_come_to_be_in_hand_while_there_is_room_and_few_in_a_calm()
+  void the_prefetch_grows_with_small_messages_and_shrinks_in_a_calm()
       throws Exception {
     Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
     CountDownLatch goesOn = new CountDownLatch(1);
@@ -51,7 +51,7 @@ class PrefetchIT extends IntakeScene {
   }
 
   @Test
-  void tickets_are_in_the_queues_order_also_while_the_window_widens() throws Exception {
+  void tickets_keep_the_queues_order_while_the_window_grows() throws Exception {
     int many = 600;
     Queue<Integer> inOrder = new ConcurrentLinkedQueue<>();
     CountDownLatch wide = new CountDownLatch(200);
@@ -92,7 +92,7 @@ class PrefetchIT extends IntakeScene {
   }
 
   @Test
-  void what_was_acknowledged_as_the_window_narrows_does_not_come_again() throws Exception {
+  void messages_acknowledged_while_the_window_shrinks_do_not_come_again() throws Exception {
     int many = 2_000;
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     AtomicInteger room = new AtomicInteger(1);
@@ -139,7 +139,7 @@ class PrefetchIT extends IntakeScene {
   }
 
   @Test
-  void of_large_messages_behind_many_small_ones_few_are_in_hand() throws Exception {
+  void few_large_messages_are_in_hand_after_many_small_ones() throws Exception {
     int large = 1_000_000;
     CountDownLatch smallGoOn = new CountDownLatch(1);
     CountDownLatch largeGoOn = new CountDownLatch(1);

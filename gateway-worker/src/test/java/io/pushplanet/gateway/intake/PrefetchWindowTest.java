@@ -54,7 +54,7 @@ class PrefetchWindowTest {
   }
 
   @Test
-  void it_does_not_grow_while_less_than_three_quarters_of_it_are_in_hand() {
+  void it_does_not_grow_while_less_than_three_quarters_are_in_hand() {
     take(23, ONE_PUSH);
 
     assertThat(window.look(false)).isEqualTo(32);
@@ -63,14 +63,14 @@ class PrefetchWindowTest {
   }
 
   @Test
-  void what_is_large_leaves_it_small() {
+  void large_messages_leave_it_small() {
     take(32, (int) (PrefetchWindow.MOST_BYTES / 32));
 
     assertThat(window.look(false)).isEqualTo(32);
   }
 
   @Test
-  void what_has_become_large_makes_it_small_at_once() {
+  void messages_that_become_large_shrink_it_at_once() {
     fill(ONE_PUSH);
     answer(100, ONE_PUSH);
     take(29, 1_000_000);
@@ -82,7 +82,7 @@ class PrefetchWindowTest {
   }
 
   @Test
-  void it_does_not_grow_to_where_messages_of_this_size_would_be_given_back() {
+  void it_does_not_grow_beyond_what_messages_of_this_size_allow() {
     int aboveHalf = (int) (PrefetchWindow.MOST_BYTES / 60);
     take(24, aboveHalf);
     assertThat(window.look(false)).isEqualTo(32);
@@ -93,7 +93,7 @@ class PrefetchWindowTest {
   }
 
   @Test
-  void what_is_too_much_for_the_window_is_taken_all_the_same_until_it_is_twice_as_much() {
+  void messages_beyond_the_window_are_taken_up_to_twice_its_bytes() {
     take(32, (int) (PrefetchWindow.MOST_BYTES / 32));
 
     assertThat(window.take(1_000_000, true)).isTrue();
@@ -101,7 +101,7 @@ class PrefetchWindowTest {
   }
 
   @Test
-  void many_recipients_in_few_bytes_make_it_small_too() {
+  void many_recipients_in_few_bytes_shrink_it_too() {
     fill(ONE_PUSH);
     room.set(-4_096);
 
@@ -109,7 +109,7 @@ class PrefetchWindowTest {
   }
 
   @Test
-  void it_does_not_grow_while_nothing_is_begun_or_messages_are_given_back() {
+  void it_does_not_grow_while_resting_or_right_after_a_failure() {
     take(32, ONE_PUSH);
 
     assertThat(window.look(true)).isEqualTo(32);
@@ -119,7 +119,7 @@ class PrefetchWindowTest {
   }
 
   @Test
-  void it_halves_in_a_calm_and_never_below_its_beginning() {
+  void it_halves_in_a_calm_down_to_its_smallest_size() {
     fill(ONE_PUSH);
     answer(4_000, ONE_PUSH);
 
@@ -135,7 +135,7 @@ class PrefetchWindowTest {
   }
 
   @Test
-  void it_stays_as_it_is_where_no_more_is_wanted() {
+  void it_keeps_its_size_without_a_larger_most_prefetch() {
     PrefetchWindow fixed =
         new PrefetchWindow(new Subscription("queue", 4, (body, redelivered, _) -> {}));
     for (int i = 0; i < 4; i++) {

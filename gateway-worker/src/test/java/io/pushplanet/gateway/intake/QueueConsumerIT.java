@@ -26,7 +26,7 @@ import org.springframework.context.support.GenericApplicationContext;
 
 class QueueConsumerIT extends IntakeScene {
   @Test
-  void a_message_that_fails_is_handed_out_again_and_says_so() throws Exception {
+  void a_failed_message_is_handed_out_again_as_redelivered() throws Exception {
     expectHandedOutAgain(() -> {
       throw new IllegalStateException("MySQL is away");
     });
@@ -79,7 +79,7 @@ class QueueConsumerIT extends IntakeScene {
   }
 
   @Test
-  void nothing_is_begun_while_what_comes_of_it_could_not_be_told() throws Exception {
+  void no_message_is_begun_while_its_outcome_could_not_be_published() throws Exception {
     Queue<String> consumed = new ConcurrentLinkedQueue<>();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     QueueConsumer consumer =
@@ -98,7 +98,7 @@ class QueueConsumerIT extends IntakeScene {
   }
 
   @Test
-  void what_waits_and_is_handed_out_again_meanwhile_is_handled_once() throws Exception {
+  void a_resting_message_that_is_handed_out_again_is_handled_once() throws Exception {
     Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
     Queue<Channel> channels = new ConcurrentLinkedQueue<>();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -123,7 +123,7 @@ class QueueConsumerIT extends IntakeScene {
   }
 
   @Test
-  void what_waits_at_a_stop_is_given_back() throws Exception {
+  void a_resting_message_is_given_back_at_a_stop() throws Exception {
     Queue<String> consumed = new ConcurrentLinkedQueue<>();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     QueueConsumer consumer =
@@ -151,7 +151,7 @@ class QueueConsumerIT extends IntakeScene {
   }
 
   @Test
-  void a_stop_leaves_to_others_at_once_what_is_not_begun() throws Exception {
+  void a_stop_hands_messages_that_are_not_begun_to_others_at_once() throws Exception {
     Queue<CountDownLatch> begun = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
         consumer((body, again, _) -> {
@@ -188,7 +188,7 @@ class QueueConsumerIT extends IntakeScene {
   }
 
   @Test
-  void a_stop_while_it_connects_leaves_no_connection_and_takes_nothing_along() throws Exception {
+  void a_stop_while_it_connects_leaves_no_connection() throws Exception {
     Queue<Connection> made = new ConcurrentLinkedQueue<>();
     AtomicReference<QueueConsumer> stopped = new AtomicReference<>();
     Queue<String> consumed = new ConcurrentLinkedQueue<>();
@@ -212,7 +212,7 @@ class QueueConsumerIT extends IntakeScene {
   }
 
   @Test
-  void all_consumers_of_a_process_take_no_more_before_one_of_them_is_waited_for() throws Exception {
+  void all_consumers_stop_taking_before_one_of_them_is_waited_for() throws Exception {
     Queue<Connection> made = new ConcurrentLinkedQueue<>();
     CountDownLatch begun = new CountDownLatch(2);
     CountDownLatch goesOn = new CountDownLatch(1);

@@ -84,7 +84,7 @@ class LaterIT {
   }
 
   @Test
-  void what_is_large_is_written_some_at_a_time() {
+  void large_rows_are_written_some_at_a_time() {
     AtomicInteger written = new AtomicInteger();
     DataSource counting =
         new DelegatingDataSource(servers.database()) {
@@ -109,7 +109,7 @@ class LaterIT {
   }
 
   @Test
-  void what_is_brought_forward_stops_nobody_who_keeps() throws Exception {
+  void bringing_forward_blocks_no_insert() throws Exception {
     Later first = waiting("other", Duration.ofMinutes(20));
     Later second = waiting("other", Duration.ofMinutes(10));
     try (var connection = servers.database().getConnection();
@@ -135,7 +135,7 @@ class LaterIT {
   }
 
   @Test
-  void what_is_brought_forward_is_looked_for_once_whatever_else_the_app_has_waiting()
+  void rows_to_bring_forward_are_read_once_beside_many_others()
       throws Exception {
     int each = 2_000;
     Push broadcast = aPush(clock).from("shop").toApns("d0", "ab").build();
@@ -175,7 +175,7 @@ class LaterIT {
   }
 
   @Test
-  void what_is_brought_forward_is_found_beside_whatever_else_waits() throws Exception {
+  void rows_to_bring_forward_are_found_by_index() throws Exception {
     int each = 2_000;
     Instant dueAt = clock.instant().plusSeconds(300);
     List<Later> waiting = new ArrayList<>();
@@ -206,7 +206,7 @@ class LaterIT {
   }
 
   @Test
-  void no_more_is_brought_forward_than_asked_for_and_first_what_is_due_first() throws Exception {
+  void the_earliest_due_rows_come_forward_and_no_more_than_asked_for() throws Exception {
     List<Later> all = new ArrayList<>();
     for (int i = 0; i < 1_200; i++) {
       all.add(new Later(clock.instant().plusSeconds(600 + i), LANE, "paused", one(i)));
@@ -225,7 +225,7 @@ class LaterIT {
   }
 
   @Test
-  void neighbours_of_a_message_are_brought_forward_as_one_request_and_come_back_as_neighbours()
+  void neighbours_of_a_message_come_forward_as_one_request()
       throws Exception {
     Push one = aPush(clock).from("shop").toApns("d0", "ab").build();
     Push other = aPush(clock).from("shop").toApns("d0", "ab").build();
@@ -262,7 +262,7 @@ class LaterIT {
   }
 
   @Test
-  void a_request_whose_devices_another_worker_has_taken_does_not_count() throws Exception {
+  void a_request_taken_by_another_worker_does_not_count() throws Exception {
     List<Later> all = new ArrayList<>();
     for (int message = 0; message < 4; message++) {
       Push push = aPush(clock).from("shop").toApns("d0", "ab").build();
@@ -295,7 +295,7 @@ class LaterIT {
   }
 
   @Test
-  void which_apps_wait_is_found_without_reading_what_waits() throws Exception {
+  void waiting_apps_are_found_without_reading_their_rows() throws Exception {
     List<Later> waiting = new ArrayList<>(many(2_000, Duration.ofMinutes(5)));
     Instant dueAt = clock.instant().plusSeconds(300);
     for (int i = 0; i < 2_000; i++) {
@@ -322,7 +322,7 @@ class LaterIT {
   }
 
   @Test
-  void what_a_deadlock_rolled_back_is_kept_after_all() {
+  void a_push_that_a_deadlock_rolled_back_is_kept_after_all() {
     AtomicInteger deadlocks = new AtomicInteger(1);
     DataSource deadlocking =
         new DelegatingDataSource(servers.database()) {
@@ -367,7 +367,7 @@ class LaterIT {
   }
 
   @Test
-  void what_is_claimed_is_not_brought_forward_in_a_circle() throws Exception {
+  void claiming_and_bringing_forward_do_not_deadlock() throws Exception {
     List<Later> all = many(100, Duration.ZERO);
     store.keep(all);
     servers.sql().execute("ANALYZE TABLE later");
@@ -489,7 +489,7 @@ class LaterIT {
   }
 
   @Test
-  void of_a_lane_that_the_broker_refuses_no_more_is_read_than_one_claim() throws Exception {
+  void only_one_claim_is_read_of_a_lane_that_the_broker_refuses() throws Exception {
     String full = "push.webpush.high";
     List<Later> refused = new ArrayList<>();
     for (int number = 0; number < 10 * DueLane.MOST_ROWS; number++) {
@@ -552,7 +552,7 @@ class LaterIT {
   }
 
   @Test
-  void what_waited_too_long_in_an_inbox_is_expired() throws Exception {
+  void a_message_that_waited_too_long_in_an_inbox_expires() throws Exception {
     Push old = aPush(clock).toMqtt("d1").build();
     Push young = aPush(clock).toMqtt("d2").build();
     park(old, "d1", clock.instant());

@@ -103,7 +103,7 @@ class AccessTokensTest {
   }
 
   @Test
-  void a_token_is_used_to_its_end_while_nobody_gives_another() {
+  void a_token_is_used_to_its_end_while_the_endpoint_is_away() {
     Grant first = tokens.current(CLIENT);
     clock.advance(Duration.ofMinutes(56));
     status = 503;
@@ -117,7 +117,7 @@ class AccessTokensTest {
   }
 
   @Test
-  void nobody_waits_for_a_slow_endpoint_while_the_token_has_not_ended() throws Exception {
+  void a_slow_endpoint_delays_no_send_while_the_token_lasts() throws Exception {
     Grant first = tokens.current(CLIENT);
     clock.advance(Duration.ofMinutes(56));
     answersFrom = new CountDownLatch(1);
@@ -152,7 +152,7 @@ class AccessTokensTest {
   }
 
   @Test
-  void a_token_that_the_vendor_refused_is_not_used_while_nobody_gives_another() {
+  void a_refused_token_is_not_used_while_the_endpoint_is_away() {
     Grant.Granted first = (Grant.Granted) tokens.current(CLIENT);
     status = 503;
 

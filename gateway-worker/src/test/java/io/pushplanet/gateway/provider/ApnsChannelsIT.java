@@ -213,7 +213,7 @@ class ApnsChannelsIT {
 
   /// Nothing would bring it back.
   @Test
-  void a_channel_that_apple_has_stays_ready_whatever_it_said_to_a_message() {
+  void a_channel_that_apple_has_stays_ready_despite_its_answer_to_a_message() {
     String channel = asked("match", "newest");
     String apple = awaitReady(channel);
     notRegistered(1);
@@ -326,7 +326,7 @@ class ApnsChannelsIT {
   }
 
   @Test
-  void what_apple_says_of_a_channel_never_pauses_the_credential() {
+  void an_answer_about_a_channel_never_pauses_the_credential() {
     platform
         .simulators
         .script()

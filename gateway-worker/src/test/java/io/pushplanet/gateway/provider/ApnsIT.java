@@ -182,7 +182,7 @@ class ApnsIT {
   }
 
   @Test
-  void an_app_without_a_credential_is_told_so() {
+  void a_send_without_a_credential_is_rejected() {
     assertThat(send("nobody", TOKEN)).isEqualTo(new Rejected(0, "no_credential"));
   }
 
@@ -252,7 +252,7 @@ class ApnsIT {
   }
 
   @Test
-  void a_silent_peer_ends_within_the_deadline_and_the_next_push_finds_another_connection() {
+  void a_silent_peer_is_left_at_the_deadline_and_the_next_push_reconnects() {
     platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.of(Action.SILENCE)));
     try (ConfigurableApplicationContext impatient =
         ProviderPlatform.worker(
@@ -328,7 +328,7 @@ class ApnsIT {
   }
 
   @Test
-  void sparrow_50_too_many_provider_tokens_let_the_key_rest_and_nothing_new_is_signed() {
+  void sparrow_50_a_key_with_too_many_provider_tokens_rests_and_signs_no_other() {
     platform.uploadKey("restless", key("JJJJJJJJJJ", "KEY0000010"), "production");
     assertThat(send("restless", TOKEN)).isInstanceOf(Accepted.class);
     double minted = ProviderPlatform.minted(platform.context, Channel.APNS);
@@ -409,7 +409,7 @@ class ApnsIT {
   }
 
   @Test
-  void parse_server_push_adapter_65_node_apn_586_a_certificate_that_has_ended_stops_nobody_else() {
+  void parse_server_push_adapter_65_node_apn_586_an_expired_certificate_stops_no_other_app() {
     Path authority = platform.simulators.authority().pem().getParent();
     Clock thatTime = new MutableClock(CLOCK.instant().minus(Duration.ofDays(3 * 365)));
     byte[] ended = Authority.in(authority, thatTime).pushCertificate(ProviderPlatform.BUNDLE, "pw");

@@ -107,7 +107,7 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void a_refused_credential_pauses_its_own_lane_and_goes_on_by_itself_when_it_is_taken_again()
+  void a_refused_credential_pauses_and_resumes_when_it_is_accepted_again()
       throws Exception {
     ApnsKey.Issued issued = CredentialRows.key("LIFE000005", "REVOKED001");
     ApnsKey.Issued neighbour = CredentialRows.key("LIFE000006", "NEIGHBOUR1");
@@ -176,7 +176,7 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void what_waits_for_a_paused_credential_goes_when_another_one_is_activated() {
+  void messages_of_a_paused_credential_go_when_another_one_is_activated() {
     platform.uploadUnknownKey(
         "replaced", CredentialRows.key("LIFE000010", "NEVERKNOWN"), "production");
     Eventually.within(
@@ -193,7 +193,7 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void what_nearly_every_browser_was_refused_goes_when_the_key_is_taken_again() {
+  void messages_refused_by_nearly_every_browser_go_when_the_key_is_accepted_again() {
     platform.uploadVapidKey("browsers");
     keep(aPush(CLOCK).from("browsers").toWebPush("d1", "{}").build(), Channel.WEBPUSH, "http_403");
 

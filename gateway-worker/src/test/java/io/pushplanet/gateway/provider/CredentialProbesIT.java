@@ -90,7 +90,7 @@ class CredentialProbesIT {
   }
 
   @Test
-  void what_cannot_be_opened_here_is_not_refused_by_the_provider_and_goes_on() {
+  void a_credential_that_cannot_be_opened_here_counts_as_not_refused() {
     ApnsKey.Issued issued = CredentialRows.key("LIFE000009", "UNREADABLE");
     rows.insert(
         "asked-unreadable",

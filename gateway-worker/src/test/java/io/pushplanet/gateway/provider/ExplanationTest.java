@@ -26,7 +26,7 @@ class ExplanationTest {
   }
 
   @Test
-  void whatever_the_message_went_to_is_left_out_however_short_it_is() {
+  void the_messages_tokens_are_left_out_however_short_they_are() {
     assertThat(
             Explanation.of(
                 "Neither fid \"cX3pQ-_tRk2yN0aLbVw1Zs\" nor 'k1'.",

@@ -354,7 +354,7 @@ class FcmIT {
   }
 
   @Test
-  void a_token_endpoint_in_trouble_defers_and_blames_nobody() {
+  void a_token_endpoint_in_trouble_defers_and_blames_no_credential() {
     upload("fcm-later", "later-1");
     platform.simulators.script().add(ScriptLine.next(OAUTH, 1, Fate.answer(503, "")));
 
@@ -381,7 +381,7 @@ class FcmIT {
   }
 
   @Test
-  void rpush_709_an_account_that_cannot_be_read_stops_nobody_and_is_read_anew_when_it_is_mended() {
+  void rpush_709_an_unreadable_account_stops_no_other_app_and_is_read_again_once_mended() {
     platform.upload(
         "fcm-broken",
         "fcm",

@@ -148,7 +148,7 @@ class FcmTopicsIT {
 
   /// firebase/firebase-admin-node#1900: followers get a topic's message twice.
   @Test
-  void firebase_admin_node_1900_a_repeat_to_a_topic_replaces_the_first_on_its_followers()
+  void firebase_admin_node_1900_a_repeat_to_a_topic_replaces_the_first()
       throws Exception {
     Push push = toTopic(from("topic-twice"), "twice").build();
     platform
@@ -179,7 +179,7 @@ class FcmTopicsIT {
     "403, SENDER_ID_MISMATCH",
     "404, UNREGISTERED",
   })
-  void what_google_says_of_a_topic_costs_no_token(int status, String reason) throws Exception {
+  void an_answer_about_a_topic_costs_no_token(int status, String reason) throws Exception {
     String app = "topic-" + status;
     Push push = toTopic(from(app), "news").build();
     // The worst of names.
@@ -210,7 +210,7 @@ class FcmTopicsIT {
 
   /// Every project takes messages to every topic: that proves nothing of whose tokens these are.
   @Test
-  void what_google_takes_for_a_topic_does_not_prove_the_credential() throws Exception {
+  void an_accepted_topic_does_not_prove_the_credential() throws Exception {
     Push toTopic = toTopic(from("topic-proof"), "news").build();
     deliver(toTopic);
     deliver(toTopic("topic-proof", "sports"));
@@ -232,7 +232,7 @@ class FcmTopicsIT {
   }
 
   @Test
-  void what_google_takes_for_a_topic_does_not_speak_for_an_account_of_another_project() {
+  void an_accepted_topic_does_not_prove_an_account_of_another_project() {
     from("topic-swapped").build();
     platform
         .simulators
@@ -307,7 +307,7 @@ class FcmTopicsIT {
   }
 
   @Test
-  void what_waits_for_its_topic_is_not_sent_once_it_is_cancelled_or_too_old() throws Exception {
+  void a_waiting_message_to_a_topic_is_not_sent_once_cancelled_or_expired() throws Exception {
     Push cancelled = toTopic(from("topic-late"), "late").build();
     servers
         .sql()

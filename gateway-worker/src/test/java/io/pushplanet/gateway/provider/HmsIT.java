@@ -195,7 +195,7 @@ class HmsIT {
   }
 
   @Test
-  void what_may_be_one_tokens_fault_is_asked_with_fewer_and_at_last_alone() {
+  void a_fault_of_one_token_is_found_with_fewer_tokens_and_finally_alone() {
     Provider provider = platform.provider(Channel.HMS);
     script(ScriptLine.token(HMS, "poison", Fate.answer(400, "80100001")));
 

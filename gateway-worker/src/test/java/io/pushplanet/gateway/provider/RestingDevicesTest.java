@@ -41,7 +41,7 @@ class RestingDevicesTest {
   }
 
   @Test
-  void refusals_of_what_was_under_way_together_are_one() {
+  void refusals_of_requests_under_way_together_are_one() {
     devices.refused("one", UNSAID);
     assertThat(devices.refused("one", UNSAID)).isEqualTo(FIRST_REST);
   }
@@ -69,7 +69,7 @@ class RestingDevicesTest {
   }
 
   @Test
-  void what_was_under_way_before_the_refusal_does_not_end_the_rest() {
+  void an_answer_from_before_the_refusal_does_not_end_the_rest() {
     devices.refused("one", UNSAID);
 
     devices.taken("one");

@@ -28,7 +28,7 @@ class RetryAfterTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "soon", "-5", "1.5", "٣"})
-  void what_cannot_be_read_says_nothing(String header) {
+  void an_unreadable_value_says_nothing(String header) {
     assertThat(RetryAfter.parse(header, NOW)).isEqualTo(Optional.empty());
   }
 

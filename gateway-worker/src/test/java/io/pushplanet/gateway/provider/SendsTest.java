@@ -18,7 +18,7 @@ class SendsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"0", "Sat, 21 Nov 2026 09:00:00 GMT", "soon"})
-  void whoever_asks_for_no_wait_is_left_alone_as_if_it_had_not_asked(String retryAfter) {
+  void a_wait_of_zero_counts_as_none(String retryAfter) {
     Answered busy = new Answered(503, Map.of("retry-after", retryAfter), new byte[0]);
 
     assertThat(sends.asked(busy)).isEmpty();
@@ -26,14 +26,14 @@ class SendsTest {
   }
 
   @Test
-  void what_a_vendor_asks_for_is_waited() {
+  void a_wait_that_the_vendor_asks_for_is_kept() {
     Answered busy = new Answered(503, Map.of("retry-after", "7"), new byte[0]);
 
     assertThat(sends.askedOr(busy, REST)).isEqualTo(Duration.ofSeconds(7));
   }
 
   @Test
-  void what_a_page_of_anybody_asks_for_is_waited_a_quarter_of_an_hour_at_most() {
+  void a_proxys_page_is_waited_for_at_most_a_quarter_of_an_hour() {
     Answered page = new Answered(503, Map.of("retry-after", "86400"), new byte[0]);
     Answered brief = new Answered(503, Map.of("retry-after", "7"), new byte[0]);
 

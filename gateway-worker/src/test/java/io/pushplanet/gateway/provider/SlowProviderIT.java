@@ -113,7 +113,7 @@ class SlowProviderIT {
   }
 
   @Test
-  void what_waits_for_a_slow_provider_is_taken_up_when_it_can_be_sent_and_holds_up_no_other_app()
+  void messages_of_a_slow_provider_go_when_it_answers_and_hold_up_no_app()
       throws Exception {
     List<Push> slow = registered("slow", MANY);
     List<Push> beside = registered("beside", BESIDE);
@@ -157,7 +157,7 @@ class SlowProviderIT {
 
   /// By a worker that is gone; it comes by itself in an hour.
   @Test
-  void what_waited_before_the_worker_began_is_sent_as_fast_as_its_provider_answers()
+  void messages_from_before_a_start_go_as_fast_as_their_provider_answers()
       throws Exception {
     new LaterStore(worker.servers.database())
         .keep(

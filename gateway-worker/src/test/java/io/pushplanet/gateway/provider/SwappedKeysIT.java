@@ -61,7 +61,7 @@ class SwappedKeysIT {
 
   /// Since 2025 a key may be good for one environment only: APNs refuses the key, and the messages wait.
   @Test
-  void with_the_keys_of_the_environments_swapped_all_tokens_are_kept_and_operators_are_told() {
+  void swapped_keys_cost_no_token_and_raise_an_alert() {
     Instant swappedAt = CLOCK.instant();
     ApnsKey.Issued sandbox =
         ApnsKey.issue("SWAPPED002", "SANDBOXKEY", List.of(ProviderPlatform.BUNDLE));

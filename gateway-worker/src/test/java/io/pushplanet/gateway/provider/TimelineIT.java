@@ -202,7 +202,7 @@ class TimelineIT {
 
   @ParameterizedTest
   @MethodSource("answers")
-  void a_timeline_says_what_the_vendor_answered_what_was_done_and_what_became_of_the_token(
+  void a_timeline_has_the_vendors_answer_and_its_consequences(
       Answer answer) throws Exception {
     String app = app(answer.channel());
     register(app, answer);
@@ -267,7 +267,7 @@ class TimelineIT {
   }
 
   @Test
-  void a_timeline_says_what_the_vendor_has_against_the_credential() throws Exception {
+  void a_timeline_has_the_vendors_words_about_the_credential() throws Exception {
     platform
         .simulators
         .script()

@@ -105,7 +105,7 @@ class WebPushIT {
   }
 
   @Test
-  void the_browser_opens_what_was_meant_for_it() {
+  void the_browser_decrypts_its_message() {
     Subscription browser = subscribe();
     Push push =
         aPush(CLOCK)
@@ -203,7 +203,7 @@ class WebPushIT {
   }
 
   @Test
-  void what_is_too_large_is_rejected_by_the_push_service_or_before() {
+  void a_message_that_is_too_large_is_rejected() {
     next(Fate.answer(413, ""));
     assertThat(send(subscribe())).isEqualTo(new Rejected(413, "http_413"));
 
@@ -241,7 +241,7 @@ class WebPushIT {
   }
 
   @Test
-  void what_expired_is_not_written() {
+  void an_expired_message_is_not_written() {
     Subscription browser = subscribe();
     MutableClock past = new MutableClock(CLOCK.instant().minus(Duration.ofHours(2)));
     Push expired =

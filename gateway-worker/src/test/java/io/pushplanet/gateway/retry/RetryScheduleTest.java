@@ -15,7 +15,7 @@ class RetryScheduleTest {
   private final RetrySchedule schedule = new RetrySchedule(new Random());
 
   @RepeatedTest(20)
-  void what_the_provider_asks_for_is_never_undercut() {
+  void a_wait_is_never_shorter_than_the_provider_asks_for() {
     Deferred asked = new Deferred(503, "UNAVAILABLE", Duration.ofSeconds(40), true);
 
     assertThat(schedule.after(Channel.FCM, asked, 0))
@@ -71,7 +71,7 @@ class RetryScheduleTest {
   }
 
   @RepeatedTest(20)
-  void what_stands_between_us_and_apple_is_not_apple() {
+  void an_answer_of_a_proxy_is_not_apples() {
     assertThat(schedule.after(Channel.APNS, new Deferred(502, "http_502", null, true), 1))
         .isBetween(Duration.ofSeconds(6), Duration.ofMillis(7_500));
   }

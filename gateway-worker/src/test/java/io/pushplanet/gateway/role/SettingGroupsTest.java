@@ -34,7 +34,7 @@ class SettingGroupsTest {
   }
 
   @Test
-  void what_kubernetes_writes_into_the_environment_does_not() {
+  void a_variable_of_kubernetes_does_not() {
     MockEnvironment environment = new MockEnvironment();
     environment
         .getPropertySources()

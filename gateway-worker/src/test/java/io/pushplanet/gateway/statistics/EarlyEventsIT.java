@@ -91,7 +91,7 @@ class EarlyEventsIT {
   }
 
   @Test
-  void receipts_that_a_device_makes_up_hold_up_nothing_beside_them() throws Exception {
+  void made_up_receipts_hold_up_no_other_event() throws Exception {
     List<MessageId> messages = new ArrayList<>();
     List<byte[]> bodies = new ArrayList<>();
     for (int number = 0; number < MESSAGES; number++) {
@@ -141,7 +141,7 @@ class EarlyEventsIT {
   }
 
   @Test
-  void what_the_broker_does_not_take_stays_in_the_message_that_it_came_in() throws Exception {
+  void an_event_that_the_broker_does_not_take_stays_in_its_message() throws Exception {
     MessageId late = ids.next();
     MessageId written = ids.next();
     List<DeliveryEvent> events = new ArrayList<>(story(written));

@@ -36,7 +36,7 @@ class EarlyEventsTest {
 
   /// Else more of them could come in a second than places are for, and what is behind them would wait longer and longer.
   @Test
-  void nobody_pauses_before_receipts_that_are_looked_at_for_the_last_time() {
+  void receipts_are_tried_for_the_last_time_without_a_pause() {
     List<DeliveryEvent> old = List.of(receipt(), receipt());
     assertThat(early.pause(old)).isEqualTo(PAUSE);
 
@@ -47,7 +47,7 @@ class EarlyEventsTest {
   }
 
   @Test
-  void an_uplink_is_early_for_as_long_as_somebody_holds_its_app() {
+  void an_uplink_is_early_while_another_writer_holds_its_app() {
     DeliveryEvent uplink =
         new DeliveryEvent.Uplink(
             new AppId("shop"), clock.instant(), new DeviceId("d1"), "1", new byte[0]);

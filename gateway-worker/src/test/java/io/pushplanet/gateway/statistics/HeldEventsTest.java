@@ -66,7 +66,7 @@ class HeldEventsTest {
   }
 
   @Test
-  void what_belongs_to_no_acceptance_at_hand_does_not_wait() {
+  void an_event_without_an_acceptance_at_hand_does_not_wait() {
     DeliveryEvent.Ended end = ended(oldIds.next(), PHONE);
     DeliveryEvent.Accepted broad = accepted(ids.next());
     DeliveryEvent.Receipt receipt =
@@ -100,7 +100,7 @@ class HeldEventsTest {
   }
 
   @Test
-  void an_end_waits_for_its_acceptance_also_where_younger_messages_have_overtaken_that() {
+  void an_end_waits_for_its_acceptance_even_if_that_was_overtaken() {
     MessageId message = ids(HeldEvents.OVERTAKEN.minusMillis(1).negated()).next();
     DeliveryEvent.Ended early = ended(message, PHONE);
     DeliveryEvent.Accepted accepted = accepted(message, PHONE);
@@ -132,7 +132,7 @@ class HeldEventsTest {
   }
 
   @Test
-  void a_story_that_later_ones_have_overtaken_is_not_waited_for() {
+  void events_that_later_messages_have_overtaken_are_written() {
     MessageId slow = ids.next();
     MessageId quick = youngIds.next();
     DeliveryEvent.Accepted first = accepted(slow, PHONE);
@@ -149,7 +149,7 @@ class HeldEventsTest {
   }
 
   @Test
-  void what_came_of_one_device_waits_a_second_at_most_for_one_that_takes_long() {
+  void an_end_waits_at_most_a_second_for_a_slow_recipient() {
     MessageId message = ids.next();
     DeliveryEvent.Accepted accepted = accepted(message, PHONE, WATCH);
     DeliveryEvent.Ended phone = ended(message, PHONE);
@@ -174,7 +174,7 @@ class HeldEventsTest {
   }
 
   @Test
-  void nothing_waits_where_nothing_more_can_come() {
+  void no_event_waits_while_the_writers_are_stuck() {
     DeliveryEvent.Accepted accepted = accepted(ids.next(), PHONE);
 
     tell(accepted);
@@ -218,7 +218,7 @@ class HeldEventsTest {
   }
 
   @Test
-  void however_long_a_write_takes_while_the_writers_are_behind_nobody_is_taken_for_slow() {
+  void while_the_writers_are_behind_a_slow_write_makes_no_recipient_slow() {
     MessageId message = ids.next();
     MessageId neighbour = ids.next();
     DeliveryEvent.Accepted accepted = accepted(message, PHONE);
@@ -236,7 +236,7 @@ class HeldEventsTest {
   }
 
   @Test
-  void however_long_a_write_takes_while_the_writers_are_behind_an_end_waits_for_its_acceptance() {
+  void while_the_writers_are_behind_an_end_waits_however_long_a_write_takes() {
     MessageId message = ids.next();
     MessageId neighbour = ids.next();
     DeliveryEvent.Ended end = ended(message, PHONE);
@@ -254,7 +254,7 @@ class HeldEventsTest {
   }
 
   @Test
-  void while_the_writers_are_behind_who_was_overtaken_or_waited_for_seconds_is_not_waited_for() {
+  void while_the_writers_are_behind_overtaken_or_long_held_events_are_written() {
     DeliveryEvent.Accepted slow = accepted(ids.next(), PHONE);
     DeliveryEvent.Accepted slowToo = accepted(youngIds.next(), PHONE);
     DeliveryEvent.Ended early = ended(ids(Duration.ofHours(1)).next(), PHONE);
@@ -273,7 +273,7 @@ class HeldEventsTest {
   }
 
   @Test
-  void of_a_dispatcher_whose_clock_is_late_an_acceptance_waits_a_little_all_the_same() {
+  void an_acceptance_from_a_late_clock_waits_a_little_as_well() {
     DeliveryEvent.Accepted late = accepted(ids.next(), PHONE);
     MessageId quick = ids(Duration.ofMinutes(1)).next();
     tell(accepted(quick, PHONE));
@@ -287,7 +287,7 @@ class HeldEventsTest {
   }
 
   @Test
-  void a_message_that_has_no_recipients_yet_overtakes_nobody() {
+  void a_message_without_recipients_yet_overtakes_no_other() {
     DeliveryEvent.Accepted first = accepted(ids.next(), PHONE);
     DeliveryEvent.Accepted broad = accepted(youngIds.next());
 

@@ -18,7 +18,7 @@ class LeaderIT {
   }
 
   @Test
-  void one_does_it_at_a_time_but_each_schema_of_a_server_has_its_own() {
+  void one_worker_at_a_time_leads_for_each_schema() {
     servers.sql().execute("CREATE DATABASE IF NOT EXISTS another_platform");
     Leader leader = new Leader(servers.database(), "uplink-retention");
     Leader colleague = new Leader(servers.database(), "uplink-retention");

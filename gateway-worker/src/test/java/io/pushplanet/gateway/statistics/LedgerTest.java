@@ -133,7 +133,7 @@ class LedgerTest {
   }
 
   @Test
-  void a_long_story_keeps_its_beginning_and_its_end() {
+  void a_long_timeline_keeps_its_beginning_and_its_end() {
     for (int i = 0; i < 50; i++) {
       clock.advance(Duration.ofSeconds(1));
       ledger.apply(attempted("deferred", "reason " + i));
@@ -145,7 +145,7 @@ class LedgerTest {
   }
 
   @Test
-  void an_end_that_is_told_late_stands_in_a_long_story_and_counts_once() {
+  void a_late_end_stands_in_a_long_timeline_and_counts_once() {
     ledger.apply(attempted("deferred", "first"));
     clock.advance(Duration.ofSeconds(1));
     DeliveryEvent ended = ended(DeliveryState.DELIVERED, null);
@@ -165,7 +165,7 @@ class LedgerTest {
   }
 
   @Test
-  void an_end_stays_in_a_long_story_whatever_is_told_behind_it() {
+  void an_end_stays_in_a_long_timeline_whatever_follows() {
     ledger.apply(attempted("deferred", "first"));
     clock.advance(Duration.ofSeconds(1));
     DeliveryEvent ended = ended(DeliveryState.DELIVERED, null);
@@ -190,7 +190,7 @@ class LedgerTest {
   }
 
   @Test
-  void what_is_told_late_stands_where_it_happened() {
+  void a_late_attempt_stands_at_its_time() {
     DeliveryEvent parked = attempted("parked", "not_here");
     DeliveryEvent besides = attempted("deferred", "at_the_same_time");
     clock.advance(Duration.ofMillis(15));
@@ -208,7 +208,7 @@ class LedgerTest {
   }
 
   @Test
-  void a_queued_delivery_shows_what_happened_last_not_what_was_told_last() {
+  void a_queued_delivery_shows_its_latest_attempt_not_the_last_event() {
     DeliveryEvent first = attempted("deferred", "unreachable");
     clock.advance(Duration.ofMillis(15));
     DeliveryEvent second = attempted("parked", "not_here");

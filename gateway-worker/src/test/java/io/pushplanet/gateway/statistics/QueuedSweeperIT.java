@@ -65,7 +65,7 @@ class QueuedSweeperIT {
   }
 
   @Test
-  void what_nobody_ends_is_expired_an_hour_after_its_time_and_counted_once() throws Exception {
+  void a_delivery_without_an_end_expires_an_hour_later_and_counts_once() throws Exception {
     MessageId message = accepted(LONG_AGO, "d1", "d2", "d3");
     writer.write(List.of(ended(message, "d1", DeliveryState.FAILED)));
 
@@ -99,7 +99,7 @@ class QueuedSweeperIT {
   }
 
   @Test
-  void what_the_device_acknowledges_late_is_delivered_after_all() throws Exception {
+  void a_late_acknowledgement_makes_it_delivered_after_all() throws Exception {
     MessageId message = accepted(LONG_AGO, "d1");
     writer.write(sweep());
 
@@ -109,7 +109,7 @@ class QueuedSweeperIT {
   }
 
   @Test
-  void what_has_time_left_or_no_acceptance_is_left_alone() throws Exception {
+  void a_message_with_time_left_or_no_acceptance_is_left_alone() throws Exception {
     accepted(Duration.ofMinutes(59), "d1");
     MessageId unknown = ids.next();
     writer.write(
@@ -121,7 +121,7 @@ class QueuedSweeperIT {
   }
 
   @Test
-  void what_waits_elsewhere_is_left_to_those_who_end_it_there() throws Exception {
+  void a_message_that_waits_elsewhere_is_ended_there() throws Exception {
     MessageId parked = accepted(LONG_AGO, "d1", "d2");
     servers
         .sql()
@@ -163,7 +163,7 @@ class QueuedSweeperIT {
   }
 
   @Test
-  void what_a_worker_of_an_older_version_has_ended_is_not_looked_at_again() throws Exception {
+  void a_message_that_an_older_worker_has_ended_is_closed() throws Exception {
     MessageId message = accepted(LONG_AGO, "d1");
     writer.write(List.of(ended(message, "d1", DeliveryState.DELIVERED)));
     servers
@@ -214,7 +214,7 @@ class QueuedSweeperIT {
 
   /// Each statement has to end before the driver gives it up.
   @Test
-  void the_last_device_that_is_queued_is_found_by_statements_that_read_a_page_each()
+  void the_last_queued_device_is_found_page_by_page()
       throws Exception {
     int devices = 3 * QueuedSweeper.MOST_DEVICES;
     MessageId message =

@@ -56,7 +56,7 @@ class RefusedEventsIT {
   }
 
   @Test
-  void two_of_one_message_are_buried_once_and_what_is_beside_them_is_written() throws Exception {
+  void two_refused_events_are_buried_in_one_letter_without_their_neighbours() throws Exception {
     AtomicInteger rounds = new AtomicInteger();
     QueueConsumer consumer =
         consumer(body -> {
@@ -85,7 +85,7 @@ class RefusedEventsIT {
   }
 
   @Test
-  void an_event_that_nobody_can_read_is_told_alone_and_those_beside_it_are_written() {
+  void an_unreadable_event_is_buried_alone_and_its_neighbours_are_written() {
     byte[] unreadable = "{\"event\":\"of_tomorrow\"}".getBytes(StandardCharsets.UTF_8);
     byte[] body =
         WireForm.join(List.of(WireForm.write(good(1)), unreadable, WireForm.write(good(2))));
@@ -129,7 +129,7 @@ class RefusedEventsIT {
   }
 
   @Test
-  void what_is_replayed_is_tried_again_and_comes_back_when_it_is_still_refused() throws Exception {
+  void a_replayed_letter_is_tried_again_and_comes_back_while_refused() throws Exception {
     bury(message(bad(1)));
     byte[] first = letter().getBody();
 

@@ -128,7 +128,7 @@ class StatisticsWriterIT {
   }
 
   @Test
-  void workers_that_write_the_same_story_at_once_in_any_order_agree() throws Exception {
+  void workers_that_write_the_same_events_at_once_agree() throws Exception {
     MessageId message = ids.next();
     List<DeliveryEvent> events = story(message, 200);
 
@@ -155,7 +155,7 @@ class StatisticsWriterIT {
   }
 
   @Test
-  void stories_that_come_in_pieces_to_two_writers_are_written_whole() throws Exception {
+  void events_split_between_two_writers_are_written_completely() throws Exception {
     List<MessageId> messages = IntStream.range(0, 20).mapToObj(_ -> ids.next()).toList();
     List<DeliveryEvent> events = new ArrayList<>();
     messages.forEach(message -> events.addAll(story(message, 20)));
@@ -269,7 +269,7 @@ class StatisticsWriterIT {
   }
 
   @Test
-  void a_row_that_somebody_holds_too_long_is_tried_again() throws Exception {
+  void a_row_that_is_locked_too_long_is_tried_again() throws Exception {
     MessageId message = ids.next();
     writer.write(story(message, 2));
     DeliveryEvent another = story(message, 3).getLast();

@@ -27,7 +27,7 @@ class UplinkRetentionIT {
   }
 
   @Test
-  void what_is_older_than_the_retention_goes_and_nothing_else() {
+  void only_uplinks_older_than_the_retention_are_deleted() {
     published(2 * UplinkRetention.MOST_ROWS + 1, "31 DAY");
     published(2, "29 DAY");
 
@@ -41,7 +41,7 @@ class UplinkRetentionIT {
   }
 
   @Test
-  void another_worker_that_is_at_it_is_left_alone() {
+  void it_does_nothing_while_another_worker_does_it() {
     published(1, "31 DAY");
     Leader other = new Leader(servers.database(), "uplink-retention");
 

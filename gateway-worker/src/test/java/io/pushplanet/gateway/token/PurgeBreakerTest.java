@@ -51,7 +51,7 @@ class PurgeBreakerTest {
 
   /// Twenty workers send a hundred and fifty messages a minute each.
   @Test
-  void what_dies_in_few_answers_of_many_workers_is_counted_together() {
+  void deaths_in_few_answers_of_many_workers_are_counted_together() {
     int[] all = new int[2];
     PurgeBreaker.Together together =
         (_, _, sends, dead, fewest) -> {
@@ -78,7 +78,7 @@ class PurgeBreakerTest {
   }
 
   @Test
-  void what_lives_is_told_once_a_second_and_what_dies_at_once() {
+  void deaths_are_reported_at_once_and_other_answers_once_a_second() {
     List<String> told = new ArrayList<>();
     PurgeBreaker breaker =
         new PurgeBreaker(
@@ -110,7 +110,7 @@ class PurgeBreakerTest {
   }
 
   @Test
-  void what_a_wrong_credential_would_cause_is_not_believed_before_more_was_accepted() {
+  void deaths_of_a_wrong_credential_are_not_believed_before_it_is_proven() {
     assertThat(breaker.believes(SHOP, Channel.APNS, "production")).isFalse();
 
     breaker.accepted(SHOP, Channel.APNS, "production");

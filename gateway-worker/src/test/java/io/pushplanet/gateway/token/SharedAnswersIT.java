@@ -42,7 +42,7 @@ class SharedAnswersIT {
   }
 
   @Test
-  void what_it_keeps_ends_by_itself() {
+  void its_keys_expire_by_themselves() {
     for (int i = 0; i < PurgeBreaker.FEWEST_SENDS; i++) {
       one.count(app, Channel.APNS, true);
     }

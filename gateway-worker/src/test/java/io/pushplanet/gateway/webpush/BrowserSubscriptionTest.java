@@ -41,7 +41,7 @@ class BrowserSubscriptionTest {
         "",
         "https://a b"
       })
-  void what_is_no_https_url_is_refused(String endpoint) {
+  void an_endpoint_that_is_no_https_url_is_refused(String endpoint) {
     assertThatThrownBy(() -> Browsers.at(endpoint)).isInstanceOf(IllegalArgumentException.class);
   }
 

@@ -153,7 +153,7 @@ class DestinationsTest {
   }
 
   @Test
-  void a_name_server_that_does_not_answer_holds_nobody_longer_than_the_deadline() {
+  void a_silent_name_server_delays_no_send_beyond_the_deadline() {
     CountDownLatch never = new CountDownLatch(1);
     try (var all =
         destinations(
@@ -168,7 +168,7 @@ class DestinationsTest {
   }
 
   @Test
-  void a_host_that_was_found_before_is_asked_where_it_was_while_nobody_can_look() throws Exception {
+  void a_known_host_keeps_its_address_while_look_ups_hang() throws Exception {
     CountDownLatch all = new CountDownLatch(Destinations.LOOKUPS);
     CountDownLatch never = new CountDownLatch(1);
     AtomicInteger moved = new AtomicInteger();
@@ -206,7 +206,7 @@ class DestinationsTest {
   }
 
   @Test
-  void a_host_that_nobody_had_time_to_look_up_is_not_blamed() throws Exception {
+  void a_host_that_was_not_looked_up_in_time_is_not_blamed() throws Exception {
     CountDownLatch all = new CountDownLatch(Destinations.LOOKUPS);
     CountDownLatch never = new CountDownLatch(1);
     try (var destinations =

@@ -23,7 +23,7 @@ class PublicAddressTest {
         "64:ff9b::808:808",
         "::ffff:8.8.8.8"
       })
-  void anybody_may_be_asked_at(String address) {
+  void a_public_address_may_be_reached(String address) {
     assertThat(PublicAddress.is(InetAddress.ofLiteral(address))).isTrue();
   }
 
@@ -72,7 +72,7 @@ class PublicAddressTest {
         "3fff::1",
         "4000::1"
       })
-  void nobody_is_asked_at(String address) {
+  void a_private_address_is_refused(String address) {
     assertThat(PublicAddress.is(InetAddress.ofLiteral(address))).isFalse();
   }
 }

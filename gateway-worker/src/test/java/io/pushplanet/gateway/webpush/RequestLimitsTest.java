@@ -47,7 +47,7 @@ class RequestLimitsTest {
   }
 
   @Test
-  void what_is_high_goes_before_what_is_normal_and_came_first() throws Exception {
+  void high_goes_before_a_normal_request_that_came_first() throws Exception {
     RequestLimits limits = new RequestLimits(10, 1, PATIENCE);
     Future<?> inside = busy(limits, SLOW);
     List<Priority> sent = new CopyOnWriteArrayList<>();
@@ -67,7 +67,7 @@ class RequestLimitsTest {
   }
 
   @Test
-  void who_fails_gives_its_turn_back() {
+  void a_failed_request_gives_its_room_back() {
     RequestLimits limits = new RequestLimits(1, 1, Duration.ZERO);
 
     for (int i = 0; i < 2; i++) {

@@ -40,7 +40,7 @@ class WebPushMessageTest {
   }
 
   @Test
-  void ttl_is_what_is_left_and_urgency_the_priority() {
+  void ttl_is_the_remaining_time_and_urgency_the_priority() {
     Push push = push(Duration.ofHours(6), Urgency.NORMAL, "k");
     Instant later = clock.instant().plus(Duration.ofHours(1));
 
@@ -62,7 +62,7 @@ class WebPushMessageTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"order 77", "주문-77", "a.b", "123456789012345678901234567890123"})
-  void a_key_that_is_none_becomes_one_that_is_the_same_each_time(String key) {
+  void a_key_that_is_no_topic_becomes_the_same_topic_each_time(String key) {
     String topic = WebPushMessage.topic(push(Duration.ofHours(1), Urgency.HIGH, key));
 
     assertThat(topic).matches("[A-Za-z0-9_-]{32}");
