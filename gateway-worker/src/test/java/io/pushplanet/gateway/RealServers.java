@@ -72,7 +72,7 @@ public final class RealServers implements AutoCloseable {
     }
   }
 
-  /// For a field's initializer, which throws nothing checked.
+  /// For the initializer of a field, which may not throw checked exceptions.
   public static RealServers start() {
     try {
       return new RealServers();
@@ -101,7 +101,7 @@ public final class RealServers implements AutoCloseable {
     return sessions;
   }
 
-  /// As if the device had connected there.
+  /// Connects the device as far as Redis knows.
   public void connect(String app, String device, NodeId node) {
     var key = SessionDirectory.key(new DeviceKey(new AppId(app), new DeviceId(device)));
     known.sync().set(key, System.currentTimeMillis() + "|" + node.value());
@@ -132,7 +132,7 @@ public final class RealServers implements AutoCloseable {
     database.close();
   }
 
-  /// As if its caller had.
+  /// Cancels the message as its caller would.
   public void cancel(Push push) {
     sql()
         .update(
@@ -143,7 +143,7 @@ public final class RealServers implements AutoCloseable {
             push.app().value());
   }
 
-  /// The devices of a message, as it knows them.
+  /// Registers the message's devices with the tokens that it names.
   public Push registered(Push push) {
     for (Recipient recipient : push.recipients()) {
       for (var channel : io.pushplanet.common.delivery.Channel.values()) {
@@ -170,7 +170,7 @@ public final class RealServers implements AutoCloseable {
     return push;
   }
 
-  /// A device with one token, or one more.
+  /// Registers a device with one token, or with one more.
   public void register(
       String app, String device, String channel, String kind, String token, Instant at) {
     sql()

@@ -3,8 +3,9 @@ package io.pushplanet.common.lane;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
-/// The pauses between attempts to connect. Each is twice as long as the one before it, up to a longest, and lies between half and
-/// one and a half times its length, so that many processes do not come back at the same moment. Confined to one thread.
+/// The pauses between attempts to connect. Each is twice as long as the one before it, up to a
+/// longest, and lies between half and one and a half times its length, so that many processes do
+/// not come back at the same moment. Confined to one thread.
 public final class Backoff {
   private final Duration first;
   private final Duration longest;

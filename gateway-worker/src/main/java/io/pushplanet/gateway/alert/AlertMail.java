@@ -37,7 +37,8 @@ final class AlertMail implements AlertChannel {
     this.session = Session.getInstance(properties());
   }
 
-  /// The library's own names: https://eclipse-ee4j.github.io/angus-mail/docs/api/org.eclipse.angus.mail/org/eclipse/angus/mail/smtp/package-summary.html
+  /// The library's own names:
+  /// https://eclipse-ee4j.github.io/angus-mail/docs/api/org.eclipse.angus.mail/org/eclipse/angus/mail/smtp/package-summary.html
   private Properties properties() {
     Properties all = new Properties();
     all.put("mail.smtp.host", settings.host());

@@ -17,7 +17,8 @@ public final class JsonWebToken {
 
   private JsonWebToken() {}
 
-  /// The signature is r and s side by side, 32 bytes each (RFC 7518, section 3.4), not Java's usual DER.
+  /// The signature is r and s side by side, 32 bytes each (RFC 7518, section 3.4), not Java's usual
+  /// DER.
   public static String es256(ECPrivateKey key, String keyId, ObjectNode claims) {
     return signed("ES256", "SHA256withECDSAinP1363Format", key, keyId, claims);
   }

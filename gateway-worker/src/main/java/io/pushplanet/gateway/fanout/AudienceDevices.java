@@ -15,8 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Reads the devices of an audience from MySQL by keyset ([AudienceQuery]): each page starts after the last candidate of the one
-/// before.
+/// Reads the devices of an audience from MySQL by keyset ([AudienceQuery]): each page starts after
+/// the last candidate of the one before.
 final class AudienceDevices {
   private final JdbcTemplate database;
 

@@ -5,7 +5,8 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/// What FCM's answers mean to us, as a table (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
+/// What FCM's answers mean to us, as a table
+/// (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
 final class FcmAnswers {
   enum Meaning {
     ACCEPTED,

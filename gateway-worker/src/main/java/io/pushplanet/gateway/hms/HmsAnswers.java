@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /// What Push Kit's answers mean to us, as a table
-/// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197). The code says more than
-/// the status that comes with it.
+/// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).
+/// The code says more than the status that comes with it.
 final class HmsAnswers {
   static final String PARTIAL = "80100000";
 

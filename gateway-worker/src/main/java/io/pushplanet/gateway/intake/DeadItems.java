@@ -4,7 +4,8 @@ import io.pushplanet.common.wire.DeadItem;
 import java.io.Serial;
 import java.util.List;
 
-/// Some items of an AMQP message can never be handled, and everything else that it holds is durable.
+/// Some items of an AMQP message can never be handled, and everything else that it holds is
+/// durable.
 public final class DeadItems extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 

@@ -12,7 +12,8 @@ public sealed interface DeliveryOutcome {
 
   String reason();
 
-  /// @param providerId APNs' `apns-id`, FCM's `name`, Push Kit's `requestId`, a push service's `Location`
+  /// @param providerId APNs' `apns-id`, FCM's `name`, Push Kit's `requestId`, a push service's
+  ///     `Location`
   record Accepted(int status, String reason, @Nullable String providerId)
       implements DeliveryOutcome {}
 
@@ -93,8 +94,8 @@ public sealed interface DeliveryOutcome {
     }
   }
 
-  /// The app's credential is unreadable or refused: pause this app's lane at this provider, keep the message until
-  /// its TTL, tell the operator.
+  /// The app's credential is unreadable or refused: pause this app's lane at this provider, keep
+  /// the message until its TTL, tell the operator.
   ///
   /// @param done as [Deferred#done]
   /// @param detail as [Rejected#detail]

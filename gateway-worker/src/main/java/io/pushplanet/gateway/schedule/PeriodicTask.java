@@ -10,13 +10,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-/// Repeats its work on a thread of its own, in rounds. It pauses between two rounds unless the work says that there is more
-/// to do. A failed round is counted and tried again; of several failures in a row only the first is logged. Thread-safe.
+/// Repeats its work on a thread of its own, in rounds. It pauses between two rounds unless the work
+/// says that there is more to do. A failed round is counted and tried again; of several failures in
+/// a row only the first is logged. Thread-safe.
 public final class PeriodicTask implements SmartLifecycle {
   private static final Logger LOG = LoggerFactory.getLogger(PeriodicTask.class);
   private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(2);
 
-  /// How long a stop waits for the running round: as long as a round waits for the broker's confirm.
+  /// How long a stop waits for the running round: as long as a round waits for the broker's
+  /// confirm.
   private static final Duration LAST_ROUND = Duration.ofSeconds(10);
 
   private final String name;
@@ -60,7 +62,8 @@ public final class PeriodicTask implements SmartLifecycle {
     this.meters = meters;
   }
 
-  /// Returns the same task in another phase: Spring starts it before the beans of the usual phase, and stops it after them.
+  /// Returns the same task in another phase: Spring starts it before the beans of the usual phase,
+  /// and stops it after them.
   public PeriodicTask stoppingLast() {
     return new PeriodicTask(name, pause, resting, work, meters, DEFAULT_PHASE - 1);
   }
@@ -76,14 +79,16 @@ public final class PeriodicTask implements SmartLifecycle {
     thread = Thread.ofVirtual().name(name).start(this::run);
   }
 
-  /// Begins no further round and waits for the running one, whose messages the broker has not confirmed yet.
+  /// Begins no further round and waits for the running one, whose messages the broker has not
+  /// confirmed yet.
   @Override
   public void stop() {
     beginNoMore();
     awaitEnd();
   }
 
-  /// Returns as soon as the task begins no further round, so that all tasks end their last rounds side by side.
+  /// Returns as soon as the task begins no further round, so that all tasks end their last rounds
+  /// side by side.
   @Override
   public void stop(Runnable stopped) {
     beginNoMore();

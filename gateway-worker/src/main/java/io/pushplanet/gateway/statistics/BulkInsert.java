@@ -28,7 +28,8 @@ record BulkInsert(String head, int columns, String tail) {
   /// A server takes packets of 16 MB or more, but a single row's list of devices may have 1 MB.
   private static final int MOST_CHARS = 1_000_000;
 
-  /// @param rows of values in the order of the columns: text, numbers, bytes, an [Instant] or a [LocalDate]
+  /// @param rows of values in the order of the columns: text, numbers, bytes, an [Instant] or a
+  ///     [LocalDate]
   void write(Connection connection, List<@Nullable Object[]> rows) throws SQLException {
     @Nullable PreparedStatement full = null;
     try {

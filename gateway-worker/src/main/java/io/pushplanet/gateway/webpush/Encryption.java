@@ -17,10 +17,12 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.HKDFParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
-/// Encrypts for one browser (RFC 8291) as a single record of `aes128gcm` (RFC 8188): ECDH on P-256 by Tink, HKDF and AES-GCM
-/// by the JDK. Each message has an ephemeral key and a salt of its own. Thread-safe.
+/// Encrypts for one browser (RFC 8291) as a single record of `aes128gcm` (RFC 8188): ECDH on P-256
+/// by Tink, HKDF and AES-GCM by the JDK. Each message has an ephemeral key and a salt of its own.
+/// Thread-safe.
 final class Encryption {
-  /// "push services … are not required to support more than 4096 octets" (https://www.rfc-editor.org/rfc/rfc8291#section-4).
+  /// "push services … are not required to support more than 4096 octets"
+  /// (https://www.rfc-editor.org/rfc/rfc8291#section-4).
   static final int LARGEST_BODY_BYTES = 4_096;
 
   /// The room that this leaves for the message: without salt, record size, key, delimiter and tag.

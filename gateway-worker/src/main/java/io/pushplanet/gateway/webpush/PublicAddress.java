@@ -6,8 +6,9 @@ import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
 
-/// Tells addresses of the public Internet from those of our own networks, after the registries of special-purpose addresses
-/// (https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.org/assignments/iana-ipv6-special-registry).
+/// Tells addresses of the public Internet from those of our own networks, after the registries of
+/// special-purpose addresses (https://www.iana.org/assignments/iana-ipv4-special-registry,
+/// https://www.iana.org/assignments/iana-ipv6-special-registry).
 final class PublicAddress {
   /// Networks that cannot be reached from outside, or not at all.
   private static final List<Network> SPECIAL =

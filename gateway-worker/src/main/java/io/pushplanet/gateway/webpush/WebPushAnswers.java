@@ -4,10 +4,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// What push services' answers mean to us, as a table (https://www.rfc-editor.org/rfc/rfc8030#section-5,
-/// https://www.rfc-editor.org/rfc/rfc8292#section-4.2, https://mozilla-services.github.io/autopush-rs/errors.html,
-/// https://learn.microsoft.com/en-us/windows/apps/design/shell/tiles-and-notifications/push-request-response-headers). Only the
-/// status counts: each service has words of its own.
+/// What push services' answers mean to us, as a table
+/// (https://www.rfc-editor.org/rfc/rfc8030#section-5,
+/// https://www.rfc-editor.org/rfc/rfc8292#section-4.2,
+/// https://mozilla-services.github.io/autopush-rs/errors.html,
+/// https://learn.microsoft.com/en-us/windows/apps/design/shell/tiles-and-notifications/push-request-response-headers).
+/// Only the status counts: each service has words of its own.
 final class WebPushAnswers {
   enum Meaning {
     ACCEPTED,

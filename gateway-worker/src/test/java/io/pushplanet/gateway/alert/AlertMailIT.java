@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Alerts at real SMTP servers: GreenMail, and one that refuses and keeps silent.
+/// Alerts at real SMTP servers: GreenMail, and one that refuses and stays silent.
 class AlertMailIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final Alert ALERT =

@@ -31,7 +31,7 @@ class AlertPostIT {
   private final Channel webhook = new Channel(AlertChannel.Name.WEBHOOK);
   private final Channel mail = new Channel(AlertChannel.Name.MAIL);
 
-  /// Takes alerts, or refuses them.
+  /// Accepts alerts, or refuses them.
   private static final class Channel implements AlertChannel {
     private final Name name;
     final List<Alert> taken = new ArrayList<>();

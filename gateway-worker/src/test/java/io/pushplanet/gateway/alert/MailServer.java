@@ -19,8 +19,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 
-/// What GreenMail does not do: STARTTLS, TLS with a certificate of an authority, an address that is refused, no answer to QUIT,
-/// and silence. It keeps the lines it was told.
+/// Does what GreenMail does not: STARTTLS, TLS with an authority's certificate, a refused address,
+/// no answer to QUIT, and silence. It keeps the lines that it received.
 final class MailServer implements AutoCloseable {
   static final String REFUSED = "nobody@example.com";
 
@@ -127,7 +127,7 @@ final class MailServer implements AutoCloseable {
         say(socket, "354 go on");
       } else if (line.equals("QUIT")) {
         if (manner == Manner.MUTE_AT_QUIT) {
-          // Until the other side goes.
+          // Until the other side closes the connection.
           continue;
         }
         say(socket, "221 bye");

@@ -7,7 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ApnsAnswersTest {
-  /// Apple's table with what we make of each answer, written down a second time.
+  /// Apple's table and our meaning of each answer, written down a second time.
   @ParameterizedTest
   @CsvSource({
     "200, '', ACCEPTED",

@@ -35,8 +35,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Three hours of twenty workers that restart every five minutes, against an APNs that counts the changes of a team's
-/// provider token as Apple's staff say it does: pushy's users meet `TooManyProviderTokenUpdates` there (jchambers/pushy#811,
+/// Three hours of twenty workers that restart every five minutes, against an APNs that counts the
+/// changes of a team's provider token as Apple's staff say it does: pushy's users meet
+/// `TooManyProviderTokenUpdates` there (jchambers/pushy#811,
 /// #793, #931, #568, #682).
 class ProviderTokensOverHoursIT {
   private static final int WORKERS = 20;
@@ -46,7 +47,8 @@ class ProviderTokensOverHoursIT {
 
   @TempDir Path state;
 
-  /// Of today, because of the certificates, and at the beginning of a minute, so that every run is the same.
+  /// Today, because of the certificates, and at the beginning of a minute, so that every run is the
+  /// same.
   private final MutableClock clock =
       new MutableClock(Clock.systemUTC().instant().truncatedTo(ChronoUnit.MINUTES));
 
@@ -113,7 +115,7 @@ class ProviderTokensOverHoursIT {
       eachMinute.run();
       workers.forEach(ProviderTokens::share);
       for (int i = 0; i < WORKERS; i++) {
-        // Not all at once: they are replaced one after the other.
+        // Not all at once: workers are replaced one after the other.
         if ((minute + i) % RESTART_EVERY.toMinutes() == 0) {
           workers.set(i, worker(i, shared));
         }
@@ -132,7 +134,7 @@ class ProviderTokensOverHoursIT {
         new ProviderMetrics(new SimpleMeterRegistry(), Channel.APNS));
   }
 
-  /// Sends with the token of now, and does with a refusal what [ApnsProvider] does.
+  /// Sends with the present token, and reacts to a refusal as [ApnsProvider] does.
   private String push(ProviderTokens worker) throws Exception {
     ProviderToken token = worker.current(key);
     String answer = answered(token);
@@ -191,7 +193,7 @@ class ProviderTokensOverHoursIT {
     }
   }
 
-  /// What [RedisTokens] does with Redis: the first offer stands until its life is over.
+  /// Does what [RedisTokens] does with Redis: the first offer stands until its life is over.
   private final class RedisOnThisClock implements SharedTokens {
     private @Nullable ProviderToken held;
     private Instant until = Instant.MIN;

@@ -42,7 +42,7 @@ class ProviderTokensTest {
   private final ApnsKey key =
       new ApnsKey("TEAM000001", "KEY0000001", "com.example", (ECPrivateKey) pair.getPrivate(), "f");
 
-  /// Redis, as far as workers see it.
+  /// Redis, as the workers see it.
   private static final class OneForAll implements SharedTokens {
     final Map<String, ProviderToken> held = new ConcurrentHashMap<>();
 
@@ -51,10 +51,10 @@ class ProviderTokensTest {
     /// Redis is away.
     volatile boolean silent;
 
-    /// What happens while one waits for the answer.
+    /// Runs while a worker waits for the answer.
     volatile Runnable meanwhile = () -> {};
 
-    /// Of the offer that came last.
+    /// The life of the latest offer.
     volatile Duration life = Duration.ZERO;
 
     @Override
@@ -348,7 +348,7 @@ class ProviderTokensTest {
     clock.advance(Duration.ofSeconds(1));
     assertThat(tokens.rest(key)).isEmpty();
     assertThat(tokens.rest(key)).contains(ProviderTokens.REST);
-    // The one that tried got no answer.
+    // The message that tried the token got no answer.
     clock.advance(ProviderTokens.REST);
     assertThat(tokens.rest(key)).isEmpty();
     tokens.taken(key);
@@ -457,7 +457,7 @@ class ProviderTokensTest {
     assertThat(one.current(key)).isNotEqualTo(old);
   }
 
-  /// It started before the others had told theirs again.
+  /// The worker started before the others had put their token into Redis again.
   @Test
   void all_workers_return_to_the_older_token_that_one_of_them_has() {
     OneForAll shared = new OneForAll();

@@ -31,7 +31,7 @@ class RedisTokensIT {
     Instant now = Clock.systemUTC().instant().truncatedTo(ChronoUnit.SECONDS);
     ProviderToken token = ProviderToken.mint(key, now);
     URI redis = LocalServices.forTests().redis();
-    // Connecting, greeting and asking take a second each, and more together than an answer may.
+    // Connecting, greeting and asking take a second each, and together more than an answer may.
     RedisClient near = RedisClient.create(redis.toString());
     try (DelayedWay way = new DelayedWay(redis.getPort(), RedisTokens.DEADLINE.dividedBy(2));
         RedisTokens others = new RedisTokens(near, vault)) {

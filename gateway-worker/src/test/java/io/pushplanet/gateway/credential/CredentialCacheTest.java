@@ -36,7 +36,7 @@ class CredentialCacheTest {
         }
       };
 
-  /// Each question costs three seconds, and a push to FCM has four.
+  /// Each failed question takes three seconds, and a push to FCM asks four times.
   @Test
   void while_mysql_is_away_it_is_asked_for_a_credential_once_in_three_seconds()
       throws Exception {

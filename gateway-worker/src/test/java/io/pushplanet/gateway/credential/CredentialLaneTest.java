@@ -23,7 +23,7 @@ class CredentialLaneTest {
           clock,
           new CredentialPauses(database, new Alerts(database, clock, meters), clock, meters));
 
-  /// Is away, and counts who asked.
+  /// Is away, and counts the connections that it was asked for.
   private static final class Database extends AbstractDataSource {
     int asked;
 

@@ -35,7 +35,7 @@ class CredentialWatchIT {
   private final CountDownLatch slowlyAsked = new CountDownLatch(1);
   private final CountDownLatch slowlyAnswered = new CountDownLatch(1);
 
-  /// One whose provider takes its time.
+  /// A slow provider's probe.
   private final class Slow implements CredentialProbe {
     @Override
     public String provider() {
@@ -87,7 +87,7 @@ class CredentialWatchIT {
     task.stop();
   }
 
-  /// A candidate that is to be asked about now.
+  /// Uploads a candidate that is due for a probe.
   private long upload(String app, String clientId) {
     servers.sql().update("DELETE FROM credentials WHERE app_id = ?", app);
     servers

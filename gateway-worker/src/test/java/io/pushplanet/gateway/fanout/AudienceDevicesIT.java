@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// Audiences made of others, against plain set algebra. `-Dseed=N` repeats a run.
+/// Audiences made of others, compared with plain set algebra. `-Dseed=N` repeats a run.
 class AudienceDevicesIT {
   private static final AppId APP = new AppId("audience-it");
   private static final int DEVICES = 600;
@@ -71,9 +71,9 @@ class AudienceDevicesIT {
     servers.close();
   }
 
-  /// An audience and what it means.
+  /// An audience and its meaning.
   ///
-  /// @param withNobody what it names while nobody is logged in
+  /// @param withNobody the devices that it names while nobody is logged in
   private record Meaning(Audience audience, IntPredicate names, IntPredicate withNobody) {
     Meaning(Audience audience, IntPredicate names) {
       this(audience, names, names);
@@ -196,7 +196,7 @@ class AudienceDevicesIT {
     }
   }
 
-  /// With whose they are where that is why they are wanted.
+  /// With the user of each device that is wanted only because of that user.
   private static List<String> all(Audience audience) {
     var found = new ArrayList<String>();
     DeviceId after = null;

@@ -205,7 +205,8 @@ class FanoutIT {
     assertThat(devices(servers.drain("push.fcm.high", Push.class))).containsExactly("d01249");
   }
 
-  /// A worker is killed when the order for the rest is out and its own is not acknowledged.
+  /// A worker is killed after it has published the order for the rest and before it acknowledges
+  /// its own.
   @Test
   void a_repeated_step_repeats_its_page_and_no_device_behind_it() throws Exception {
     FanoutOrder order =
@@ -268,7 +269,7 @@ class FanoutIT {
         null);
   }
 
-  /// Has a worker take all orders, and listens at the lanes to MQTT.
+  /// Lets a worker take all orders, and listens at the lanes to MQTT.
   private List<Push> whatConsumersSend(int pushes) throws Exception {
     List<Push> out = Collections.synchronizedList(new ArrayList<>());
     RedisClient client = RedisClient.create(servers.services().redis().toString());

@@ -48,7 +48,7 @@ class FanoutStepsIT {
 
   @Test
   void an_order_whose_worker_is_gone_is_expanded_again_until_it_is_done() {
-    // Its worker begins and is killed: nothing more is heard of it.
+    // Its worker begins and is killed without another word.
     steps.take(
         order,
         false,
@@ -116,7 +116,7 @@ class FanoutStepsIT {
     assertThat(expanded).hasSize(FanoutSteps.MOST_FAILED);
   }
 
-  /// Its worker died for good, and an operator replays what ended among the dead letters.
+  /// Its worker died for good, and an operator replays an order from the dead letters.
   @Test
   void a_step_that_began_long_ago_and_is_not_done_may_begin_again() {
     steps.take(

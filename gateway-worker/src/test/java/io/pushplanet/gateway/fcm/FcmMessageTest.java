@@ -51,7 +51,8 @@ class FcmMessageTest {
     assertThat(message.path("webpush").path("headers").path("TTL").asString()).isEqualTo("3000");
   }
 
-  /// firebase/firebase-admin-node#1248: a 503 of what was delivered, and a second copy by the retry.
+  /// firebase/firebase-admin-node#1248: a 503 of what was delivered, and a second copy by the
+  /// retry.
   @Test
   void firebase_admin_node_1248_a_repeat_replaces_the_first_on_each_kind_of_device() {
     Push push = aPush(clock).build();

@@ -22,9 +22,9 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 
-/// Requests to FCM as the gateway makes them: what `./pushplanet bench fcm` sends.
+/// Requests to FCM as the gateway makes them, for `./pushplanet bench fcm`.
 public final class FcmRequests {
-  /// Our sender, to FCM, each request of a message of its own.
+  /// Our sender, to FCM, each request with a message of its own.
   public static final String NAME = "fcm";
 
   /// Our sender, to FCM, all requests of one message.

@@ -18,21 +18,21 @@ import org.junit.jupiter.api.Test;
 class ProjectPaceTest {
   private static final int QUOTA = 600_000;
 
-  /// Left of a message whose time to live does not end before its turn.
+  /// The time that a message has left when its time to live does not end before its turn.
   private static final Duration LONG = Duration.ofDays(28);
 
   private final MutableClock clock = MutableClock.started();
   private final ProjectPace pace = new ProjectPace(QUOTA, clock);
 
-  /// Whether the turn that a worker waits for is one to send.
+  /// Per priority, whether a waiting worker was told to send.
   private final boolean[] quotaAsked = {false, false};
 
-  /// Of one that comes for the first time.
+  /// The turn of a message that comes for the first time.
   private Turn turn(Priority priority) {
     return pace.turn(priority, false, LONG);
   }
 
-  /// How many leave within so long, one after the other.
+  /// How many messages leave within so long, one after the other.
   private int leaving(Priority priority, Duration within) {
     int left = 0;
     Duration gone = Duration.ZERO;
@@ -74,7 +74,7 @@ class ProjectPaceTest {
   void high_does_not_wait_behind_normal_and_takes_its_room() {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
     while (turn(Priority.NORMAL) instanceof Turn.After) {
-      // Until those that wait fill two seconds.
+      // Until the waiting messages fill two seconds.
     }
 
     Turn high = turn(Priority.HIGH);
@@ -98,7 +98,7 @@ class ProjectPaceTest {
 
     assertThat(normal).isEqualTo(new Turn.Rest(Duration.ofSeconds(30)));
     assertThat(high).isEqualTo(new Turn.Rest(Duration.ofSeconds(30)));
-    // A hundred answers of requests that were under way together are one refusal.
+    // A hundred answers to requests that were under way together count as one refusal.
     assertThat(after).isBetween(6_800, 7_500);
   }
 
@@ -134,8 +134,7 @@ class ProjectPaceTest {
     int sent = 0;
     int refused = 0;
 
-    // The first minute is the ramp; five more follow. Each worker has always a message that wants
-    // to leave.
+    // The first minute is the ramp; five more follow. Each worker always has a message to send.
     Instant ramped = start.plus(Schedule.RAMP);
     Instant end = start.plus(Duration.ofMinutes(6));
     while (clock.instant().isBefore(end)) {
@@ -169,7 +168,7 @@ class ProjectPaceTest {
   void a_message_that_was_sent_away_is_not_overtaken() {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
     while (turn(Priority.NORMAL) instanceof Turn.After) {
-      // Until those that wait fill a quarter of a second.
+      // Until the waiting messages fill a quarter of a second.
     }
 
     Turn first = null;
@@ -188,11 +187,11 @@ class ProjectPaceTest {
     assertThat(back).isInstanceOf(Turn.After.class);
   }
 
-  /// A line of ten seconds.
+  /// Sends ten seconds' worth of messages away.
   private void sendAway(Duration left) {
     leaving(Priority.NORMAL, Duration.ofSeconds(61));
     while (turn(Priority.NORMAL) instanceof Turn.After) {
-      // Until those that wait fill a quarter of a second.
+      // Until the waiting messages fill a quarter of a second.
     }
     for (int i = 0; i < 100_000; i++) {
       assertThat(pace.turn(Priority.NORMAL, false, left)).isInstanceOf(Turn.Rest.class);
@@ -250,7 +249,7 @@ class ProjectPaceTest {
     int messages = 90_000;
     ProjectPace slow = new ProjectPace(60 * perSecond, clock);
     Instant start = clock.instant();
-    // What comes from the queue, and what `later` brings back four times a second.
+    // Messages from the queue, and those that `later` brings back four times a second.
     PriorityQueue<Coming> coming = new PriorityQueue<>(Comparator.comparing(Coming::at));
     for (int i = 0; i < messages; i++) {
       coming.add(new Coming(start.plusNanos(i * 200_000L), false));
@@ -287,7 +286,8 @@ class ProjectPaceTest {
     return start.plusMillis((millis / 250 + 1) * 250);
   }
 
-  /// Its places were a hundred milliseconds ahead: by the time of day they would have been an hour and a hundred.
+  /// Its places were a hundred milliseconds ahead. By the time of day they would have been an hour
+  /// and a hundred milliseconds ahead.
   @Test
   void a_project_does_not_rest_for_as_long_as_the_time_of_day_is_set_back() {
     ProjectPace steady = new ProjectPace(QUOTA, new SteadyClock(clock, () -> 0));

@@ -100,7 +100,7 @@ class QuarterHoursTest {
     at("2026-11-21T10:00:00Z");
     QuarterHours quarters = quarters("2m", "5m");
 
-    // Two minutes, the quarter that the schedule of retries may add, and a moment to send it.
+    // Two minutes, the quarter that the retry schedule may add, and a moment to send it.
     assertThat(quarters.wait(bulk(Duration.ofSeconds(155)))).isEmpty();
     assertThat(quarters.wait(bulk(Duration.ofSeconds(156)))).contains(Duration.ofMinutes(2));
     assertThat(quarters.wait(bulk(Duration.ZERO))).isEmpty();

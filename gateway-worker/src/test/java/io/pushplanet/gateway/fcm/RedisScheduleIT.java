@@ -17,7 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class RedisScheduleIT {
-  /// One message in a tenth of a second at the whole rate, in a second at the tenth of the beginning.
+  /// At the whole rate one message leaves in a tenth of a second; at the first tenth of the rate,
+  /// one in a second.
   private static final int PER_MINUTE = 606;
 
   private final RedisClient client =
@@ -60,7 +61,7 @@ class RedisScheduleIT {
               assertThat(places.messages()).isEqualTo(60);
               assertThat(places.gapNanos()).isBetween(900_000_000L, 1_001_000_000L);
             });
-    // A minute is taken, and the test has a part of it at most.
+    // A minute's places are taken, and the test runs for a part of a minute at most.
     assertThat(second).isInstanceOf(Answer.None.class);
     assertThat(leases(true)).isEqualTo(2);
     assertThat(leases(false)).isZero();

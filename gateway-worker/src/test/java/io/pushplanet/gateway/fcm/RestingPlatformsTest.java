@@ -19,7 +19,7 @@ class RestingPlatformsTest {
   private final RestingPlatforms platforms =
       new RestingPlatforms(new Alerts(new Away(), clock, new SimpleMeterRegistry()), clock);
 
-  /// Nobody can be told, and that stops nothing.
+  /// The alert cannot be written, which stops nothing.
   private static final class Away extends AbstractDataSource {
     @Override
     public Connection getConnection() throws SQLException {

@@ -14,8 +14,9 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/// A broadcast of ten million messages to one Firebase project, and `high` messages of the same app meanwhile, against the
-/// simulator's bucket of 600,000 a minute. Time is moved by hand: the broadcast takes 17 minutes of it.
+/// A broadcast of ten million messages to one Firebase project, and `high` messages of the same app
+/// meanwhile, against the simulator's bucket of 600,000 a minute. Time is moved by hand: the
+/// broadcast takes 17 minutes of it.
 class TenMillionMessagesIT {
   private static final int MESSAGES = 10_000_000;
   private static final Duration LONG = Duration.ofDays(28);

@@ -37,7 +37,7 @@ class FlowControlTest {
   @Test
   void it_starts_anew_once_something_was_taken_after_the_rest() {
     refused();
-    // An answer to a request of before.
+    // An answer to an earlier request.
     flow.taken("1");
     assertThat(flow.rest("1")).contains(Duration.ofSeconds(1));
     clock.advance(Duration.ofSeconds(1));

@@ -9,8 +9,8 @@ import java.net.Socket;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/// A way to a server that can die without a word: what goes in does not come out, and nobody is told. New connections pass.
-/// Thread-safe.
+/// A way to a server that can die silently: bytes go in and do not come out, and neither side is
+/// told. New connections pass. Thread-safe.
 public final class BlackHole implements AutoCloseable {
   private final ServerSocket listener;
   private final int serverPort;
@@ -38,7 +38,7 @@ public final class BlackHole implements AutoCloseable {
     return listener.getLocalPort();
   }
 
-  /// Every connection that is open now is dead.
+  /// Kills every connection that is open now.
   public void swallow() {
     ways.forEach(way -> way.dead = true);
   }
@@ -87,7 +87,7 @@ public final class BlackHole implements AutoCloseable {
         count = in.read(some);
       }
     } catch (IOException broken) {
-      // The same as an end.
+      // An error here is as good as an end.
     }
     if (!way.dead) {
       close(to);

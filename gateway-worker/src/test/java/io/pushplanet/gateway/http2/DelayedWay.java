@@ -16,7 +16,8 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/// A long way to a server on this machine: half of a round trip in each direction, and a whole one to connect.
+/// A long way to a server on this machine: half of a round trip in each direction, and a whole one
+/// to connect.
 public final class DelayedWay implements AutoCloseable {
   private final MultiThreadIoEventLoopGroup loops =
       new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -77,7 +78,7 @@ public final class DelayedWay implements AutoCloseable {
             .addListener(_ -> client.config().setAutoRead(true));
   }
 
-  /// Writes to the other side what it reads, later.
+  /// Writes bytes to the other side later.
   private static final class Later extends ChannelInboundHandlerAdapter {
     private final Channel other;
     private final long afterNanos;

@@ -2,9 +2,9 @@ package io.pushplanet.gateway.http2;
 
 import java.util.Locale;
 
-/// What a server can do to its client.
+/// A server's fault.
 enum Fault {
-  /// Looks at half of 500 requests under way, says so, answers those and leaves.
+  /// Processes half of 500 requests under way, says so, answers those and leaves.
   GOAWAY,
   /// Refuses one stream in a hundred.
   REFUSED,

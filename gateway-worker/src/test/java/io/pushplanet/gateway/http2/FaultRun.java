@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// One client, one fault, and what became of each notification.
+/// One client, one fault, and the fate of each notification.
 final class FaultRun implements Script {
   private static final long NOTIFICATIONS = 6_000;
   private static final int IN_FLIGHT = 500;

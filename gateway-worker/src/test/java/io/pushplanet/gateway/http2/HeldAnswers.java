@@ -15,20 +15,20 @@ import java.io.IOException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/// A long line to Apple, without the time: a server with 1,000 streams on each connection that takes every notification, but says
-/// so of some only when it is told to.
+/// A long line to Apple, without the time: a server with 1,000 streams on each connection that
+/// accepts every notification, but holds some answers back until it is told to send them.
 public final class HeldAnswers implements AutoCloseable {
   private final Queue<Runnable> held = new ConcurrentLinkedQueue<>();
   private final ScriptedServer server;
 
-  /// @param token what is in the path of those that it holds
+  /// @param token part of the path of the requests whose answers it holds back
   public HeldAnswers(Authority authority, String token) throws IOException {
     server =
         new ScriptedServer(
             new Script() {
               @Override
               public void request(Peer peer, int stream, Http2Headers headers, byte[] body) {
-                // The first is what proves a connection.
+                // The first request proves the connection.
                 if (headers.path().toString().contains(token) && peer.requests.get() > 1) {
                   held.add(() -> peer.later(() -> peer.answer(stream)));
                 } else {
@@ -58,7 +58,7 @@ public final class HeldAnswers implements AutoCloseable {
     return server.port();
   }
 
-  /// How many are under way at once.
+  /// How many answers it holds back now.
   public int held() {
     return held.size();
   }
@@ -67,7 +67,7 @@ public final class HeldAnswers implements AutoCloseable {
     return server.peers.size();
   }
 
-  /// Answers those that it holds.
+  /// Sends the answers that it holds back.
   public void release() {
     for (Runnable answer = held.poll(); answer != null; answer = held.poll()) {
       answer.run();

@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/// What HTTP/2 servers do to their clients: each request has one end, and none is written twice unless the server said that
-/// it did not look at it.
+/// Faults of HTTP/2 servers: each request ends once, and none is written twice unless the server
+/// said that it did not process it.
 class Http2FaultsIT extends Http2Scene {
   private static final long INTERNAL_ERROR = 0x2;
   private static final long REFUSED_STREAM = 0x7;
@@ -407,7 +407,7 @@ class Http2FaultsIT extends Http2Scene {
     ProviderConnections before = connections();
     server.close();
 
-    // Bound without listening: nobody else of this machine gets the port meanwhile.
+    // Bound without listening, so that no other process gets the port meanwhile.
     try (Socket taken = new Socket()) {
       taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
 

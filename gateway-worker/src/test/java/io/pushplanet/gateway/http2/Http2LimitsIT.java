@@ -17,7 +17,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/// How many streams and bytes HTTP/2 servers allow: what waits, in which order, and when another connection opens.
+/// How many streams and bytes HTTP/2 servers allow: which requests wait, in which order, and when
+/// another connection opens.
 class Http2LimitsIT extends Http2Scene {
   @Test
   void the_first_request_goes_alone_until_it_is_answered() throws Exception {

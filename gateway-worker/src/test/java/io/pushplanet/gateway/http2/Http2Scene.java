@@ -25,8 +25,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 
-/// What tests of our HTTP/2 have at hand: a server that plays a script, our connections to it, and what the server has
-/// processed.
+/// For tests of our HTTP/2: a server that plays a script, our connections to it, and the requests
+/// that the server has processed.
 abstract class Http2Scene {
   static final Duration PATIENCE = Duration.ofSeconds(30);
   static final Duration NEVER = Duration.ofHours(1);
@@ -36,7 +36,7 @@ abstract class Http2Scene {
   final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   final Queue<Integer> processed = new ConcurrentLinkedQueue<>();
 
-  /// Long, where silence is not what is tested: on a busy machine the server's thread may not run for seconds.
+  /// Long unless silence is tested: on a busy machine the server's thread may not run for seconds.
   Duration deadAfter = PATIENCE;
 
   Duration pingAfter = NEVER;
@@ -62,7 +62,7 @@ abstract class Http2Scene {
     processed.clear();
   }
 
-  /// What is told apart from silence by seconds.
+  /// For tests that tell answers from silence by seconds.
   void undisturbed(Undisturbed.Scene scene) throws Exception {
     Undisturbed.play(() -> {
       clear();
@@ -167,7 +167,8 @@ abstract class Http2Scene {
     peer.answer(stream);
   }
 
-  /// Requests that the server has read and not answered. Confined to its event loop, but for looking.
+  /// Requests that the server has read and not answered. Confined to its event loop, except for
+  /// reads.
   final class Held {
     private record One(Peer peer, int stream, Http2Headers headers) {}
 

@@ -16,7 +16,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/// HTTP/2 servers that say nothing, or too little: who is left, and who is waited for.
+/// HTTP/2 servers that say nothing, or too little: which of them are left, and which are waited
+/// for.
 class Http2SilenceIT extends Http2Scene {
   @Test
   void parse_server_push_adapter_90_a_silent_server_is_found_by_a_ping_and_left() throws Exception {
@@ -49,8 +50,8 @@ class Http2SilenceIT extends Http2Scene {
     undisturbed(this::askOneOfTheDead);
   }
 
-  /// Asked one after the other, two seconds each, they would outlast the wait for a connection. Twenty, but for the tenth of
-  /// the places that is kept for what is high.
+  /// Asked one after the other, two seconds each, the dead connections would outlast the wait for a
+  /// connection. There are twenty requests, except for the tenth that is kept for priority `high`.
   private void askOneOfTheDead() throws Exception {
     pingAfter = Duration.ZERO;
     Held held = new Held();

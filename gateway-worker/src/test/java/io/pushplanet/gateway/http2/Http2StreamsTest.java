@@ -103,7 +103,7 @@ class Http2StreamsTest {
     }
   }
 
-  /// There is no time left to hand it over to another connection.
+  /// There is no time left to hand the request over to another connection.
   private static Exchange handedOver(Http2Connection connection) {
     Exchange exchange =
         new Exchange(new ProviderRequest(Priority.NORMAL, "/1", List.of(), new byte[10], null));
@@ -112,7 +112,7 @@ class Http2StreamsTest {
     return exchange;
   }
 
-  /// As Netty's direct memory: whoever asks for more than there is gets an [Error].
+  /// Like Netty's direct memory: an allocation beyond its size ends in an [Error].
   private static final class Scarce extends AbstractByteBufAllocator {
     private final ByteBufAllocator buffers = UnpooledByteBufAllocator.DEFAULT;
     boolean usedUp;

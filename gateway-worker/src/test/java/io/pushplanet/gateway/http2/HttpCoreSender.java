@@ -41,9 +41,10 @@ import org.apache.hc.core5.reactor.IOSession;
 import org.apache.hc.core5.reactor.ssl.TransportSecurityLayer;
 import org.apache.hc.core5.util.Timeout;
 
-/// HttpComponents Core's own multiplexer (https://hc.apache.org/httpcomponents-core-5.4.x/), as lean as its users can have it: connections
-/// opened by hand, because its pool never opens a second one to a host, and no future, entity or consumer for a request.
-/// One thread sends, and a semaphore, as pushy's users do.
+/// HttpComponents Core's own multiplexer (https://hc.apache.org/httpcomponents-core-5.4.x/), as
+/// lean as its users can have it: connections opened by hand, because its pool never opens a second
+/// one to a host, and no future, entity or consumer for a request. One thread sends, and a
+/// semaphore, as pushy's users do.
 final class HttpCoreSender implements NotificationSender {
   static final String NAME = "httpcore";
 
@@ -156,7 +157,7 @@ final class HttpCoreSender implements NotificationSender {
       request.addHeader("apns-push-type", "alert");
       request.addHeader("apns-priority", "10");
       request.addHeader("apns-expiration", "1800000000");
-      // What never comes again would only push the rest out of the table.
+      // Values that never come again would only push the others out of the table.
       request.addHeader(new BasicHeader("apns-id", new UUID(number, number).toString(), true));
       request.addHeader("authorization", OurSender.AUTHORIZATION);
       channel.sendRequest(

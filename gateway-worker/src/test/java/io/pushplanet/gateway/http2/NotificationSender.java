@@ -4,15 +4,16 @@ import java.util.function.LongSupplier;
 
 /// A client under measurement.
 interface NotificationSender extends AutoCloseable {
-  /// One notification has come to its end.
+  /// Hears that a notification has ended.
   interface Ended {
-    /// @param well the server has answered 200
+    /// @param well whether the server answered 200
     void ended(long number, long beganNanos, boolean well);
   }
 
-  /// Sends on threads of its own, so many at a time, each to the device token of its number.
+  /// Sends on threads of its own, so many notifications at a time, each to the device token of its
+  /// number.
   ///
-  /// @param next the number of the next, below zero to end
+  /// @param next gives the next number; below zero to end
   void keepSending(int inFlight, LongSupplier next, Ended ended);
 
   /// @return the device token of a number

@@ -51,7 +51,7 @@ final class OurSender implements NotificationSender {
     this.requests = requests;
     this.pooled = perCredential > 0;
     int most = pooled ? perCredential : UNPOOLED;
-    // A tenth is kept for what is high.
+    // A tenth is kept for priority `high`.
     int streams = pooled ? inFlight * 10 / 9 / most + 2 : 1;
     connections =
         new ProviderConnections(

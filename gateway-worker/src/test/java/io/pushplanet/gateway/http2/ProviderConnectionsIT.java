@@ -42,7 +42,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Connections to a server that answers every request (with a 400, which is as good here), behind a way that can die.
+/// Connections to a server that answers every request (with a 400, which is as good here), behind a
+/// way that can die.
 class ProviderConnectionsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final Duration NEVER = Duration.ofHours(1);
@@ -63,7 +64,7 @@ class ProviderConnectionsIT {
     warm();
   }
 
-  /// What is done for the first time takes seconds on a busy machine.
+  /// The first use of everything takes seconds on a busy machine.
   private static void warm() {
     ConnectionSettings patient =
         new ConnectionSettings(1, 10, PATIENCE, PATIENCE, NEVER, NEVER, PATIENCE);
@@ -79,7 +80,7 @@ class ProviderConnectionsIT {
     simulators.close();
   }
 
-  /// Silence is told from life by seconds here.
+  /// These tests tell silence from life by seconds.
   private void undisturbed(Undisturbed.Scene scene) throws Exception {
     Undisturbed.play(() -> {
       disconnect();
@@ -149,7 +150,8 @@ class ProviderConnectionsIT {
         replies.add(one.get(60, TimeUnit.SECONDS));
       }
 
-      // Who comes when the deadline of the first has closed the connection is answered on another.
+      // Requests that arrive after the first deadline has closed the connection are answered on
+      // another.
       assertThat(replies)
           .allMatch(reply -> reply instanceof NoAnswer || reply instanceof Answered)
           .anyMatch(NoAnswer.class::isInstance);
@@ -256,7 +258,7 @@ class ProviderConnectionsIT {
     }
   }
 
-  /// One connection of ten streams, of which nine are for everyone.
+  /// One connection of ten streams, of which nine are for both priorities.
   private ProviderConnections connections(
       Duration pingAfter, Duration idleTimeout, Duration requestTimeout) {
     return new ProviderConnections(

@@ -19,7 +19,8 @@ import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.function.LongSupplier;
 
-/// pushy (https://github.com/jchambers/pushy) as its users call it: one thread that sends, and a semaphore.
+/// pushy (https://github.com/jchambers/pushy) as its users call it: one thread that sends, and a
+/// semaphore.
 final class PushySender implements NotificationSender {
   static final String NAME = "pushy";
 

@@ -30,9 +30,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/// An HTTP/2 server frame by frame: what it says, and what it leaves out, is the script's. It knows none of the rules itself,
-/// but it counts streams, so that a client that opens too many is seen. One event loop; what a script is called with is
-/// confined to it.
+/// An HTTP/2 server frame by frame: its script decides what it sends and what it leaves out. It
+/// knows none of the rules itself, but it counts streams, so that a client that opens too many is
+/// seen. One event loop; a script's arguments are confined to it.
 public final class ScriptedServer implements AutoCloseable {
   private static final int PREFACE_BYTES = 24;
   private static final byte[] OK = {(byte) 0x88};
@@ -54,7 +54,7 @@ public final class ScriptedServer implements AutoCloseable {
     /// A part of a body that goes on.
     default void partOfBody(Peer peer, int stream, int bytes) {}
 
-    /// The client asks whether we are there; it gets its answer.
+    /// The client sent a PING; it gets its answer.
     default void pinged(Peer peer) {}
 
     /// The client gave a stream up.
@@ -68,7 +68,7 @@ public final class ScriptedServer implements AutoCloseable {
   private final AtomicInteger connections = new AtomicInteger();
   private final boolean keeps;
 
-  /// Everyone who ever connected.
+  /// Every client that ever connected.
   public final List<Peer> peers = new CopyOnWriteArrayList<>();
 
   public ScriptedServer(Script script) {
@@ -76,7 +76,8 @@ public final class ScriptedServer implements AutoCloseable {
   }
 
   /// @param tls null = plain, with prior knowledge
-  /// @param keeps whether bodies and headers are decoded and kept for the script; a benchmark does not look at them
+  /// @param keeps whether bodies and headers are decoded and kept for the script; a benchmark does
+  ///     not look at them
   public ScriptedServer(Script script, @Nullable SslContext tls, int port, boolean keeps) {
     this.script = script;
     this.keeps = keeps;
@@ -195,7 +196,7 @@ public final class ScriptedServer implements AutoCloseable {
       var _ = context().executor().schedule(this::drop, delay.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /// From now on nothing is read, and nothing answered, not even PINGs.
+    /// From now on it reads nothing and answers nothing, not even PINGs.
     public void fallSilent() {
       deaf = true;
     }

@@ -39,7 +39,8 @@ final class SenderProgram {
   private static final int[] CONNECTIONS = {1, 2, 4};
   private static final int[] IN_FLIGHT = {100, 500, 900};
 
-  /// HttpComponents walks over every open stream at each write: it is at its best with few of them on more connections.
+  /// HttpComponents walks over every open stream at each write: it is at its best with few of them
+  /// on more connections.
   private static final int FEW_STREAMS = 25;
 
   private static final long LONGEST_MICROS = 60_000_000;
@@ -86,7 +87,7 @@ final class SenderProgram {
     ScriptedServer small = new ScriptedServer(new Narrow(), tls, 0, false);
     DelayedWay toNear = new DelayedWay(near.port(), roundTrip);
     DelayedWay toSmall = new DelayedWay(small.port(), roundTrip);
-    // Its reader may look in the middle of a line: the last word says that it is whole.
+    // The reader may see only the beginning of a line, so the last word says that it is complete.
     System.out.printf(
         "port=%d far=%d small=%d ready=1%n", near.port(), toNear.port(), toSmall.port());
     new CountDownLatch(1).await();
@@ -227,14 +228,14 @@ final class SenderProgram {
     return ((ThreadMXBean) ManagementFactory.getThreadMXBean()).getTotalThreadAllocatedBytes();
   }
 
-  /// A thread that has ended does not count: what it had used before would be taken off.
+  /// A thread that has ended does not count, because its earlier use would be subtracted.
   private static long since(Map<String, Long> then) throws IOException {
     return processorNanos().entrySet().stream()
         .mapToLong(thread -> thread.getValue() - then.getOrDefault(thread.getKey(), 0L))
         .sum();
   }
 
-  /// Of all threads but the compiler's: what those do is done once.
+  /// Of all threads but the compiler's, whose work is done once.
   private static Map<String, Long> processorNanos() throws IOException {
     Map<String, Long> nanos = new LinkedHashMap<>();
     try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {

@@ -27,7 +27,7 @@ class DeadLettersIT extends IntakeScene {
   private static final String UNTIL_ALARM =
       "(fun Wait() -> case rabbit_alarm:get_alarms() of [] -> timer:sleep(50), Wait(); _ -> ok end end)().";
 
-  /// Larger than what two kernels take on the way to a broker that does not read.
+  /// Larger than the buffers of two kernels on the way to a broker that does not read.
   private static final byte[] LARGE = new byte[8 * 1024 * 1024];
 
   @Test
@@ -67,7 +67,7 @@ class DeadLettersIT extends IntakeScene {
     }
   }
 
-  /// Whatever the broker says, or does not.
+  /// Whether the broker answers or not.
   @Test
   void a_connection_that_is_open_for_too_long_is_broken_off() throws Exception {
     try (BriefConnection connection =

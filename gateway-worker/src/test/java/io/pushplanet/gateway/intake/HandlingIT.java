@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessResourceFailureException;
 
-/// What is buried of what cannot be handled.
+/// Which items become dead letters.
 class HandlingIT extends IntakeScene {
   @Test
   void an_unreadable_message_is_kept_with_its_reason() throws Exception {

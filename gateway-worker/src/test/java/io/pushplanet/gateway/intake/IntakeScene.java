@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/// What tests of the intake have at hand: a real broker, a queue of it, and consumers.
+/// A real broker, a queue of it, and consumers, for tests of the intake.
 abstract class IntakeScene {
   static final String QUEUE = "push.webpush.normal";
   static final Duration SOON = Duration.ofSeconds(60);

@@ -124,9 +124,9 @@ class PrefetchIT extends IntakeScene {
           SOON,
           () -> assertThat(meters.get("pushplanet.intake.prefetch").gauge().value()).isEqualTo(4));
       goesOn.countDown();
-      // What was on its way to a consumer that leaves may come again.
+      // Messages on their way to a cancelled consumer may come again.
       Eventually.within(SOON, () -> assertThat(consumers()).isEqualTo(1));
-      // Behind all of them, and behind what would come again.
+      // Behind all of them, and behind any that would come again.
       publish(1, number(many));
       Eventually.within(SOON, () -> assertThat(handled).hasValueGreaterThan(many));
     } finally {
@@ -169,7 +169,7 @@ class PrefetchIT extends IntakeScene {
           SOON,
           () -> assertThat(meters.get("pushplanet.intake.prefetch").gauge().value()).isEqualTo(4));
       largeGoOn.countDown();
-      // Those that nobody took come again.
+      // The refused messages come again.
       Eventually.within(SOON, () -> assertThat(inHand).hasSize(60));
     } finally {
       smallGoOn.countDown();
@@ -180,7 +180,7 @@ class PrefetchIT extends IntakeScene {
     assertThat(depth(QUEUE)).isZero();
   }
 
-  /// From 4 messages in hand to 64, for which there always is room.
+  /// From 4 messages in hand to 64, always with room for more recipients.
   private QueueConsumer widening(BatchHandler handler, SimpleMeterRegistry meters) {
     return consumer(
         servers.connections(), new Subscription(QUEUE, 4, 64, () -> 1, handler), meters);

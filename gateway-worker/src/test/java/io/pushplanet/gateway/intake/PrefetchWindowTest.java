@@ -25,7 +25,7 @@ class PrefetchWindowTest {
     }
   }
 
-  /// Takes what it lets in, until it grows no more.
+  /// Takes as many messages as the window allows, until it stops growing.
   private void fill(int bytes) {
     int before = 0;
     while (window.size() > before) {

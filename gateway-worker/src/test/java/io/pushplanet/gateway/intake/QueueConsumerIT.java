@@ -140,7 +140,7 @@ class QueueConsumerIT extends IntakeScene {
     Eventually.within(SOON, () -> assertThat(depth(QUEUE)).isEqualTo(1));
   }
 
-  /// With one message in hand that is not begun.
+  /// Starts a resting consumer with one message in hand.
   private void startResting(QueueConsumer consumer, SimpleMeterRegistry meters) {
     resting.set(true);
     servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
@@ -253,7 +253,7 @@ class QueueConsumerIT extends IntakeScene {
     assertThat(depth(QUEUE)).isZero();
   }
 
-  /// The same broker's connections, which tell of their channels.
+  /// The same broker's connections, which report their channels.
   private ConnectionFactory watched(Queue<Channel> channels) throws Exception {
     return connections(connection ->
         (Connection)
@@ -269,7 +269,7 @@ class QueueConsumerIT extends IntakeScene {
                 }));
   }
 
-  /// The same broker's connections, each handed out after this.
+  /// The same broker's connections, each passed through `made` first.
   private ConnectionFactory connections(UnaryOperator<Connection> made) throws Exception {
     ConnectionFactory connections =
         new ConnectionFactory() {

@@ -95,7 +95,7 @@ class LaterConfigurationTest {
     };
   }
 
-  /// A broker that is not there at first, and then takes whatever it is told.
+  /// A broker that is away at first, and then takes every message.
   private static final class Broker extends ConnectionFactory {
     private final AtomicBoolean isThere;
 

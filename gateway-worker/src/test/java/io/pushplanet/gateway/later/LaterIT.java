@@ -145,7 +145,7 @@ class LaterIT {
       others.add(new Later(clock.instant().plusSeconds(60), LANE, "503", one(i)));
     }
     for (int i = 0; i < each; i++) {
-      // Half of them of one message.
+      // Half of them share one message.
       Push push = i % 2 == 0 ? one(i) : broadcast.to(one(i).recipients());
       paused.add(new Later(clock.instant().plusSeconds(300), LANE, "paused", push));
     }
@@ -160,7 +160,7 @@ class LaterIT {
               .bringForward(new AppId("shop"), List.of(LANE), List.of("paused"), clock.instant());
 
       assertThat(brought).isEqualTo(each);
-      // All once, and what is brought forward once more to change it.
+      // Each row once to choose it, and once more to change it.
       assertThat(rowsRead(counted) - before).isLessThan(4 * each);
     }
 
@@ -346,7 +346,7 @@ class LaterIT {
         var other = Executors.newSingleThreadExecutor()) {
       connection.setAutoCommit(false);
       JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
-      // Who has done more than the claim is not the one that is rolled back.
+      // A deadlock does not roll back the transaction that has changed more rows.
       new LaterStore(new SingleConnectionDataSource(connection, true))
           .keep(many(2_000, Duration.ofMinutes(5)));
       sql.queryForList(
@@ -377,7 +377,7 @@ class LaterIT {
           new DueLane(
               servers.database(),
               (lane, items) -> {
-                // By a clock that is late.
+                // By a clock that is slow.
                 Instant late = clock.instant().minusSeconds(1);
                 forward.add(
                     other.submit(() ->
@@ -423,7 +423,8 @@ class LaterIT {
     return new Later(clock.instant().plus(wait), LANE, "paused", push);
   }
 
-  /// Not by `innodb_trx`, which tells who asks within a tenth of a second the same again.
+  /// Not by `innodb_trx`, which repeats its answer when it is asked again within a tenth of a
+  /// second.
   private boolean someoneWaits() {
     Long waiting =
         servers
@@ -520,11 +521,11 @@ class LaterIT {
     }
 
     assertThat(sent).containsExactly(LANE, full);
-    // Each row when it is claimed and when it is deleted.
+    // Each row once when it is claimed, and once when it is deleted.
     assertThat(read).isLessThan(3 * DueLane.MOST_ROWS);
   }
 
-  /// By this connection so far, in whatever way; it may count what it reads to answer this.
+  /// The rows that this connection has read so far, possibly including those of this query.
   private static long rowsRead(DataSource connection) {
     return new JdbcTemplate(connection)
             .query("SHOW SESSION STATUS LIKE 'Handler_read%'", (row, _) -> row.getLong("Value"))

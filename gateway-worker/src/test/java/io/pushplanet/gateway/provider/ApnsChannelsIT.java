@@ -37,7 +37,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Broadcast channels at a strict Apple: asked for in the database, made, sent over, deleted.
+/// Broadcast channels at a strict simulator of APNs: asked for in the database, made, sent to,
+/// deleted.
 class ApnsChannelsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
@@ -211,7 +212,7 @@ class ApnsChannelsIT {
     awaitForgotten(channel);
   }
 
-  /// Nothing would bring it back.
+  /// Nothing would bring the channel back.
   @Test
   void a_channel_that_apple_has_stays_ready_despite_its_answer_to_a_message() {
     String channel = asked("match", "newest");
@@ -228,7 +229,7 @@ class ApnsChannelsIT {
     awaitForgotten(channel);
   }
 
-  /// Its key may be back in a minute, and the phones that follow the channel are still there.
+  /// Its key may be back in a minute, and phones still follow the channel.
   @Test
   void a_channel_that_is_another_bundles_stays_ready() {
     String channel = asked("match", "newest");
@@ -248,7 +249,7 @@ class ApnsChannelsIT {
     awaitForgotten(channel);
   }
 
-  /// Its own are in doubt again with its next messages, whatever comes of that.
+  /// The app's other channels are doubted again with their next messages.
   @Test
   void an_app_whose_channels_are_all_in_doubt_leaves_room_for_anothers() {
     String channel = asked("match-lost", "newest");

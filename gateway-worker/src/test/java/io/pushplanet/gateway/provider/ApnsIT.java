@@ -281,7 +281,7 @@ class ApnsIT {
               assertThat(deferred.ambiguous()).isTrue();
               assertThat(deferred.reason()).isNotEqualTo("timeout");
             });
-    // Nobody waited for one of the deadlines, which are a minute here.
+    // Without waiting for a deadline, all of which are a minute here.
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(50));
     assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class);
   }
@@ -382,7 +382,8 @@ class ApnsIT {
     try (ConfigurableApplicationContext other = ProviderPlatform.worker(platform.simulators)) {
       Provider theirs = ProviderPlatform.provider(other, Channel.APNS);
       AtomicInteger tries = new AtomicInteger();
-      // Who hears nothing from Redis in time signs by itself: then once more with another key.
+      // A worker that gets no answer from Redis in time signs a token of its own: then once more
+      // with another key.
       Eventually.within(
           PATIENCE,
           () -> {
@@ -449,7 +450,7 @@ class ApnsIT {
   @Test
   void the_mock_server_of_pushy_refuses_a_provider_token_of_another_key() throws Exception {
     platform.uploadKey("stranger", key("GGGGGGGGGG", "KEY0000008"), "production");
-    // Its id, and not its key.
+    // The id of a known key, with another secret.
     ApnsKey known = key("GGGGGGGGGG", "KEY0000008").key();
     try (PushyServer server =
             PushyServer.start(

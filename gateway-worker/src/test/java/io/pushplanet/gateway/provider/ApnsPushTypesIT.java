@@ -32,7 +32,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Each push type with its topic, priorities, payload and size. Live Activities are in `ApnsIT` and `ApnsChannelsIT`.
+/// Each push type with its topic, priorities, payload and size. Live Activities are in `ApnsIT` and
+/// `ApnsChannelsIT`.
 class ApnsPushTypesIT {
   private static final Clock CLOCK = Clock.systemUTC();
   private static @TempDir Path state;
@@ -188,7 +189,7 @@ class ApnsPushTypesIT {
         .noneMatch(sent -> sent.reason().equals("TopicDisallowed"));
   }
 
-  /// Pushy of this version does not know them.
+  /// Pushy of this version does not know these types.
   private static final Set<ApnsPushType> NEWER =
       Set.of(ApnsPushType.WIDGETS, ApnsPushType.CONTROLS);
 
@@ -210,7 +211,7 @@ class ApnsPushTypesIT {
                 "--gateway.apns.production-endpoint=" + ProviderPlatform.local(server.port))) {
       Provider provider = ProviderPlatform.provider(other, Channel.APNS);
       for (ApnsPushType type : known) {
-        // Of Apple's priorities pushy 0.15.4 does not know 1.
+        // Pushy 0.15.4 does not know Apple's priority 1.
         for (Urgency urgency : List.of(Urgency.HIGH, Urgency.NORMAL)) {
           assertThat(send(provider, push("shop", type, urgency, letters(1))))
               .as("%s %s", type, urgency)

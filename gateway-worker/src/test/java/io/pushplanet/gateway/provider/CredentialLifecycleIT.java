@@ -46,7 +46,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A credential's life at strict providers: active, refused, paused, repaired, replaced, ended; `CredentialProbesIT` is before it.
+/// A credential's life at strict providers: active, refused, paused, repaired, replaced, ended;
+/// `CredentialProbesIT` is before it.
 class CredentialLifecycleIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
@@ -73,7 +74,7 @@ class CredentialLifecycleIT {
                   exchange.getRequestHeaders().getFirst("webhook-timestamp"),
                   exchange.getRequestHeaders().getFirst("webhook-signature"),
                   new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
-          // The first one is lost, so that one is repeated.
+          // The first alert is refused, so it is posted again.
           exchange.sendResponseHeaders(POSTED.size() == 1 ? 503 : 204, -1);
           exchange.close();
         });
@@ -121,7 +122,7 @@ class CredentialLifecycleIT {
         PATIENCE,
         () -> assertThat(send("paused")).isEqualTo(new CredentialFault(0, "credential_paused")));
 
-    // Seen by operators: on the dashboard, in the audit log, as a metric, by webhook.
+    // Operators see it on the dashboard, in the audit log, as a metric, and by webhook.
     assertThat(
             rows.sql()
                 .queryForObject(
@@ -155,16 +156,16 @@ class CredentialLifecycleIT {
     assertThat(POSTED).allMatch(CredentialLifecycleIT::isSigned);
     long seen = requests("paused");
 
-    // Nothing more is sent with it, and nobody else is held up.
+    // Nothing more is sent with it, and no other app is held up.
     assertThat(send("paused")).isEqualTo(new CredentialFault(0, "credential_paused"));
     assertThat(requests("paused")).isEqualTo(seen);
     accepted("neighbour");
 
-    // What waits is due as soon as it is repaired.
+    // The waiting message is due as soon as the credential is repaired.
     Push waiting = aPush(CLOCK).from("paused").toApns("d9", "99".repeat(32)).build();
     keep(waiting, Channel.APNS, "credential_paused");
     platform.simulators.apnsDirectory().register(issued.key());
-    // As the dashboard's button does it.
+    // Written as the dashboard's button writes it.
     rows.sql()
         .update(
             "UPDATE credentials SET probe_at = ? WHERE app_id = 'paused' AND state = 'active'",
@@ -197,7 +198,7 @@ class CredentialLifecycleIT {
     platform.uploadVapidKey("browsers");
     keep(aPush(CLOCK).from("browsers").toWebPush("d1", "{}").build(), Channel.WEBPUSH, "http_403");
 
-    // As a worker pauses it; a push service cannot be asked, so it is tried at once.
+    // Paused as a worker pauses it. A push service cannot be asked, so messages try it at once.
     rows.sql()
         .update(
             "UPDATE credentials SET paused_at = ?, pause_reason = 'http_403 for nearly every device', probe_at = ?"
@@ -258,7 +259,7 @@ class CredentialLifecycleIT {
         CredentialRows.bytes(broken.p8()),
         Duration.ofHours(1));
 
-    // The first ones that meet the new key wait for another try.
+    // The first messages with the new key wait for another try.
     Eventually.within(
         PATIENCE,
         () -> {
@@ -272,7 +273,7 @@ class CredentialLifecycleIT {
         });
     Eventually.within(PATIENCE, () -> accepted("overlap"));
 
-    // When the overlap ends it stands in no more.
+    // When the overlap ends, the former credential no longer stands in.
     rows.sql()
         .update(
             "UPDATE credentials SET overlap_until = ? WHERE app_id = 'overlap' AND state = 'overlapping'",

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Providers are asked about a credential before it is used: what they say of good ones, and of those that are none.
+/// Providers are asked about a credential before it is used: their answers to good ones, and to bad
+/// ones.
 class CredentialProbesIT {
   @TempDir static Path state;
   private static ProviderPlatform platform;

@@ -18,7 +18,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Credentials of apps in the database, as the dashboard writes them, and what is found out about them.
+/// Credentials of apps in the database, written as the dashboard writes them, and their verdicts.
 final class CredentialRows {
   static final String P12_DETAIL = "{\"bundle_id\":\"" + ProviderPlatform.BUNDLE + "\"}";
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -62,7 +62,8 @@ final class CredentialRows {
     return verdict(app, environment);
   }
 
-  /// As the dashboard does it: sealed for its row, to be asked about now when it is a candidate.
+  /// Writes a row as the dashboard does: sealed for its row, and due for a probe when it is a
+  /// candidate.
   void insert(
       String app,
       String provider,

@@ -102,7 +102,7 @@ class FcmIT {
 
   @Test
   void bulk_is_put_off_about_a_quarter_of_an_hour_and_nothing_else_is() throws Exception {
-    // About a quarter of an hour: all the time but two thousandths of a second.
+    // A margin that leaves only two thousandths of a second of each quarter of an hour.
     try (ConfigurableApplicationContext worker =
         ProviderPlatform.worker(
             platform.simulators, "--gateway.fcm.quarter-hour-margin=449999ms")) {
@@ -181,7 +181,7 @@ class FcmIT {
 
   @Test
   void an_exhausted_quota_waits_as_long_as_fcm_says() {
-    // The whole project rests, so it is one of its own.
+    // The whole project rests, so this test has a project of its own.
     upload("fcm-quota", "quota-1");
     platform
         .simulators
@@ -217,7 +217,7 @@ class FcmIT {
                 assertThat(deferred.done()).isEqualTo("device rests");
               });
 
-      // What comes meanwhile waits without a request, which would count again.
+      // Later messages wait without a request, which would count again.
       assertThat(send("fcm-device-quota", "much"))
           .isInstanceOfSatisfying(
               PutOff.class,
@@ -278,7 +278,7 @@ class FcmIT {
         .isEmpty();
   }
 
-  /// Where nobody knows which platform it is, none rests.
+  /// Without a known platform, no platform rests.
   @Test
   void a_key_that_firebase_has_wrong_is_logged_once_however_many_messages_meet_it() {
     upload("fcm-behind", "behind-1");

@@ -36,7 +36,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// Messages to topics of Firebase's and to conditions on them, at a strict FCM: each is one recipient, and no device.
+/// Messages to Firebase's topics and conditions, at a strict simulator of FCM: each is one
+/// recipient and no device.
 class FcmTopicsIT {
   private static final Clock CLOCK = Clock.systemUTC();
   private static final Simulated FCM = Simulated.FCM;
@@ -85,7 +86,7 @@ class FcmTopicsIT {
         .write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
   }
 
-  /// What waits comes back, as `DueLane` does it.
+  /// Brings waiting messages back, as `DueLane` does.
   private static void deliverWhatWaits() throws Exception {
     String waiting = servers.sql().queryForObject("SELECT pushes FROM later", String.class);
     servers.sql().update("DELETE FROM later");
@@ -114,7 +115,8 @@ class FcmTopicsIT {
     return attempts.get(attempts.size() - 1);
   }
 
-  /// firebase/firebase-admin-java#594: nobody can list who follows a topic. So it is one recipient, and Google's word is the end.
+  /// firebase/firebase-admin-java#594: no sender can list a topic's followers. So it is one
+  /// recipient, and Google's answer is the end.
   @Test
   void firebase_admin_java_594_a_topic_is_one_request_and_one_delivery() throws Exception {
     Push push = toTopic(from("topic-one"), "news").build();
@@ -182,7 +184,7 @@ class FcmTopicsIT {
   void an_answer_about_a_topic_costs_no_token(int status, String reason) throws Exception {
     String app = "topic-" + status;
     Push push = toTopic(from(app), "news").build();
-    // The worst of names.
+    // The worst case: a device whose token is the name of the topic.
     servers
         .sql()
         .update(
@@ -208,7 +210,7 @@ class FcmTopicsIT {
         .isOne();
   }
 
-  /// Every project takes messages to every topic: that proves nothing of whose tokens these are.
+  /// Every project may send to every topic, so that proves nothing about the tokens' project.
   @Test
   void an_accepted_topic_does_not_prove_the_credential() throws Exception {
     Push toTopic = toTopic(from("topic-proof"), "news").build();

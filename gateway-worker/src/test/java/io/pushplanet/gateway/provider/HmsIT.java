@@ -216,7 +216,7 @@ class HmsIT {
 
   @Test
   void a_part_that_is_not_named_is_ambiguous_for_all() {
-    // A script with a status of success answers as ever, so it comes with another.
+    // A scripted answer with a status of success is ignored, so this one has another status.
     next(Fate.answer(400, "80100000"));
 
     assertThat(send(platform.provider(Channel.HMS), "hms-shop", List.of("a", "b")))
@@ -292,7 +292,7 @@ class HmsIT {
     try (ConfigurableApplicationContext impatient =
         ProviderPlatform.worker(platform.simulators, "--gateway.hms.request-timeout=5s")) {
       Provider provider = ProviderPlatform.provider(impatient, Channel.HMS);
-      // With its connection and access token a status is not late.
+      // With its connection and access token ready, an answer is not late.
       Eventually.within(
           PATIENCE,
           () ->

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// A worker's lane from its queue to Apple, where each answer takes long: 20,000 a second over a round trip of 150 ms are 3,000
-/// under way at once.
+/// A worker's lane from its queue to Apple, with answers that take long: 20,000 a second over a
+/// round trip of 150 ms are 3,000 under way at once.
 class LongLineIT {
   private static final int MOST_IN_FLIGHT = 4_096;
   private static final int MANY = 3_000;
@@ -100,7 +100,7 @@ class LongLineIT {
 
     lanes.start();
 
-    // All but those that proved a connection, each alone on it.
+    // All requests but those that proved a connection, each alone on it.
     Eventually.within(
         PATIENCE,
         () ->
@@ -121,7 +121,7 @@ class LongLineIT {
         });
   }
 
-  /// As from a dispatcher with little to do: each in a message of its own.
+  /// Publishes like a dispatcher with little to do: each push in a message of its own.
   private void publishOneByOne() throws Exception {
     String lane = Topology.lane(io.pushplanet.common.delivery.Channel.APNS, Priority.NORMAL);
     try (Connection connection = worker.servers.connections().newConnection();

@@ -79,17 +79,17 @@ final class ProviderPlatform implements AutoCloseable {
     return start(state, false, more);
   }
 
-  /// @param strictTokens whether APNs knows only the tokens that it was told of
+  /// @param strictTokens whether APNs knows only registered tokens
   static ProviderPlatform start(Path state, boolean strictTokens, String... more) {
     Simulators simulators =
         Simulators.start(
-            // A renewed token is accepted at once, so that a renewal can be seen.
+            // A renewed token is accepted at once, so that the test sees the renewal.
             new Options(0, 0, 0, 0, 0, 0, state, strictTokens, Duration.ZERO, "127.0.0.1"),
             Clock.systemUTC());
     return new ProviderPlatform(simulators, worker(simulators, more));
   }
 
-  /// Another worker at the same servers.
+  /// Another worker with the same servers.
   static ConfigurableApplicationContext worker(Simulators simulators, String... more) {
     LocalServices services = LocalServices.forTests();
     SpringApplication application =
@@ -102,8 +102,8 @@ final class ProviderPlatform implements AutoCloseable {
     settings.put("pushplanet.redis.uri", services.redis().toString());
     settings.put("pushplanet.amqp.uri", services.amqp().toString());
     settings.put("pushplanet.master-key", MASTER_KEY);
-    // Without the role nobody tries paused credentials: scripted answers are for the messages of
-    // the tests.
+    // Without the role `later` no worker probes paused credentials: scripted answers are for the
+    // tests' messages.
     settings.put("gateway.roles", "statistics");
     settings.put("gateway.apns.production-endpoint", local(simulators.apns().port()));
     settings.put("gateway.apns.sandbox-endpoint", local(simulators.apnsSandbox().port()));
@@ -112,7 +112,8 @@ final class ProviderPlatform implements AutoCloseable {
     settings.put("gateway.apns.trusted-certificates", simulators.authority().pem().toString());
     settings.put("gateway.fcm.endpoint", local(simulators.fcm().port()));
     settings.put("gateway.fcm.trusted-certificates", simulators.authority().pem().toString());
-    // Only what is tried about time has short times: a busy machine stands still for seconds.
+    // Only providers whose deadlines are tested get short ones: a busy machine stands still for
+    // seconds.
     for (String provider : List.of("gateway.apns.connection", "gateway.fcm.connection")) {
       settings.put(provider + ".connect-timeout", "60s");
       settings.put(provider + ".request-timeout", "60s");
@@ -169,7 +170,7 @@ final class ProviderPlatform implements AutoCloseable {
     uploadUnknownKey(app, issued, environment);
   }
 
-  /// One that Apple does not know, or not any more.
+  /// Uploads a key that Apple does not know, or no longer.
   void uploadUnknownKey(String app, ApnsKey.Issued issued, String environment) {
     upload(
         app,
@@ -181,7 +182,7 @@ final class ProviderPlatform implements AutoCloseable {
         issued.p8().getBytes(StandardCharsets.US_ASCII));
   }
 
-  /// A push certificate in place of a key.
+  /// Uploads a push certificate instead of a key.
   void uploadCertificate(String app) {
     upload(
         app,
@@ -240,7 +241,8 @@ final class ProviderPlatform implements AutoCloseable {
     }
   }
 
-  /// As the dashboard does it: the older one retires, in one transaction with the change.
+  /// Uploads as the dashboard does: the older credential retires in one transaction with the
+  /// change.
   void upload(
       String app, String provider, String environment, String kind, String detail, byte[] secret) {
     byte[] sealed =

@@ -20,7 +20,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 
-/// The delivery as the worker wires it, with the providers of a [ProviderPlatform], which it closes with itself.
+/// The delivery, wired as in the worker, with the providers of a [ProviderPlatform], which it
+/// closes with itself.
 final class ProviderWorker implements AutoCloseable {
   final ProviderPlatform platform;
   final RealServers servers;
@@ -63,7 +64,8 @@ final class ProviderWorker implements AutoCloseable {
     return DeliveryForTests.normalLanes(servers, delivery, mostInFlight, meters);
   }
 
-  /// What a worker does beside its lanes of priority `normal`: looks after who waits for a place, and after who waits in `later`. Not started.
+  /// The worker's tasks besides its lanes of priority `normal`: they look after messages that wait
+  /// for a place, and after those in `later`. Not started.
   List<PeriodicTask> tasks() {
     DueLane due = new DueLane(servers.database(), servers.lanes()::publishAndWait, clock);
     return List.of(

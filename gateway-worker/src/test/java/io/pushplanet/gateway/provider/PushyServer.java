@@ -19,7 +19,8 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.Set;
 
-/// Pushy's mock of APNs with all of its own checks: an HTTP/2 server and a reading of the book that are not ours.
+/// Pushy's mock of APNs with all of its own checks: an HTTP/2 server, and an understanding of
+/// Apple's rules, that are not ours.
 final class PushyServer implements AutoCloseable {
   private final MockApnsServer server;
   final int port;
@@ -29,7 +30,7 @@ final class PushyServer implements AutoCloseable {
     this.port = port;
   }
 
-  /// @param key the only one that it knows, and that may send to the topics
+  /// @param key the only key that it knows, and that may send to the topics
   /// @param tokens the device tokens that it knows, by topic
   static PushyServer start(Authority authority, ApnsKey key, Map<String, Set<String>> tokens)
       throws Exception {
@@ -56,7 +57,8 @@ final class PushyServer implements AutoCloseable {
     return new PushyServer(server, server.start(0).get());
   }
 
-  /// Pushy checks tokens that are signed as it signs them, in DER; RFC 7518, section 3.4, wants the two numbers.
+  /// Pushy checks tokens that are signed like its own, in DER; RFC 7518, section 3.4, wants the two
+  /// numbers.
   private static Http2Headers withDerSignature(Http2Headers headers) {
     Http2Headers same = new DefaultHttp2Headers(false);
     same.setAll(headers);

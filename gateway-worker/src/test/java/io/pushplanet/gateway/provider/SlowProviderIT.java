@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// An app whose provider takes its time beside one whose provider does not, in one lane of 64 places.
+/// An app with a slow provider beside one with a fast provider, in one lane of 64 places.
 class SlowProviderIT {
   private static final int PLACES = 64;
   private static final Duration PATIENCE = Duration.ofSeconds(90);
@@ -45,7 +45,8 @@ class SlowProviderIT {
       new DeliveryOptions(
           Route.VENDOR, Duration.ofHours(2), Urgency.NORMAL, null, Duration.ofSeconds(5));
 
-  /// Twelve a second, which half of the places carry where an answer takes 2.5 s, and an eighth does not.
+  /// Twelve a second. Half of the places can carry that with answers of 2.5 s, and an eighth
+  /// cannot.
   private static final int MANY = 160;
 
   private static final Duration EACH = Duration.ofMillis(83);
@@ -155,7 +156,7 @@ class SlowProviderIT {
     worker.servers.lanes().publishAndWait(LANE, List.of(WireForm.write(push)));
   }
 
-  /// By a worker that is gone; it comes by itself in an hour.
+  /// They were put off by a worker that is gone, and would come back by themselves in an hour.
   @Test
   void messages_from_before_a_start_go_as_fast_as_their_provider_answers()
       throws Exception {
@@ -192,7 +193,7 @@ class SlowProviderIT {
         .toList();
   }
 
-  /// A device for each time that its message came and found no place.
+  /// The devices of messages that found no place, once for each time.
   private List<String> putOff(String app) {
     return told.stream()
         .filter(DeliveryEvent.Attempted.class::isInstance)

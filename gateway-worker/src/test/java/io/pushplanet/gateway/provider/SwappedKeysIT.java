@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Somebody swaps the keys or the environments of an app: every token looks dead or refused, and none of them is. With
-/// `-Dswapped.devices=100000` for the full size.
+/// An app's keys or environments are swapped: every token looks dead or refused, and none of them
+/// is. With `-Dswapped.devices=100000` for the full size.
 class SwappedKeysIT {
   private static final int DEVICES = Integer.getInteger("swapped.devices", 500);
   private static final int PER_MESSAGE = 100;
@@ -41,7 +41,8 @@ class SwappedKeysIT {
     delivery.close();
   }
 
-  /// The key is good for both environments, the app's builds register with the wrong one: APNs calls each token bad.
+  /// The key is good for both environments, but the app's builds register with the wrong one: APNs
+  /// calls each token bad.
   @Test
   void tokens_of_the_other_environment_are_all_kept_and_operators_are_told() {
     Instant swappedAt = CLOCK.instant();
@@ -59,7 +60,8 @@ class SwappedKeysIT {
             at -> assertThat(Duration.between(swappedAt, at)).isLessThan(Duration.ofMinutes(1)));
   }
 
-  /// Since 2025 a key may be good for one environment only: APNs refuses the key, and the messages wait.
+  /// Since 2025 a key may be good for one environment only: APNs refuses the key, and the messages
+  /// wait.
   @Test
   void swapped_keys_cost_no_token_and_raise_an_alert() {
     Instant swappedAt = CLOCK.instant();

@@ -42,12 +42,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.JdbcTemplate;
 import tools.jackson.databind.json.JsonMapper;
 
-/// A thousand tenants, each with a key, a team and a topic of its own: no key is ever used for another one.
+/// A thousand tenants, each with a key, a team and a topic of its own: no key is ever used for
+/// another tenant.
 class ThousandTenantsIT {
   private static final int TENANTS = 1_000;
   private static final int LOOKUPS = 20_000;
 
-  /// So many of them send; each takes a connection of its own.
+  /// The number of tenants that send; each takes a connection of its own.
   private static final int SENDERS = 40;
 
   private static final long FIRST_ROW = 5_000_000;
@@ -115,7 +116,7 @@ class ThousandTenantsIT {
     }
   }
 
-  /// Somebody who can write to the database gives each tenant its neighbour's sealed key.
+  /// An attacker who can write to the database gives each tenant its neighbour's sealed key.
   @Test
   void a_sealed_key_that_was_moved_to_another_tenant_opens_for_none() {
     JdbcTemplate sql = sql();
@@ -138,7 +139,7 @@ class ThousandTenantsIT {
     }
   }
 
-  /// APNs knows each key for its own topic only, and takes one team on a connection.
+  /// APNs accepts each key only for its own topic, and one team per connection.
   @Test
   void countly_5850_on_the_wire_each_push_carries_its_own_tenants_key() throws Exception {
     Provider apns = platform.provider(Channel.APNS);

@@ -35,8 +35,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// "Why did I not get it?": for each answer that Apple, Google and Huawei document, a timeline with its status and reason, what was
-/// done about it, and what became of the token. Each answer has an app of its own, because some pause their credential.
+/// "Why did I not get it?": for each answer that Apple, Google and Huawei document, a timeline with
+/// its status and reason, the worker's reaction, and the fate of the token. Each answer has an app
+/// of its own, because some pause their credential.
 class TimelineIT {
   private static final Clock CLOCK = Clock.systemUTC();
   private static final AtomicInteger NUMBER = new AtomicInteger();
@@ -46,13 +47,13 @@ class TimelineIT {
   private static ProviderWorker delivery;
   private static RealServers servers;
 
-  /// What follows from an answer.
+  /// The consequences of an answer.
   private enum Sequel {
     NOT_REPEATED("rejected", "failed", "not repeated", false),
     RETRIED("deferred", "queued", "retry at …", false),
     CLOSED("deferred", "queued", "connection closed; retry at …", false),
     PAUSED("deferred", "queued", "credential paused; retry at …", false),
-    /// The project is not there, or the token: one answer does not say which.
+    /// The project or the token does not exist: one answer does not say which.
     IN_DOUBT("deferred", "queued", "credential in doubt; retry at …", false),
     TOKEN_RESTS("deferred", "queued", "provider token rests; retry at …", false),
     SLOWED("deferred", "queued", "project slowed; retry at …", false),
@@ -82,7 +83,7 @@ class TimelineIT {
       String reason,
       String remedy,
       Sequel sequel) {
-    /// The same answer was remedied at once before, in vain.
+    /// The same answer came once before, and its remedy did not help.
     Answer after(String remedy) {
       return new Answer(channel, token, fate, status, reason, remedy, sequel);
     }
@@ -105,10 +106,10 @@ class TimelineIT {
     delivery.close();
   }
 
-  /// Every reason that Apple documents, one that it does not, and what stands between us and Apple
-  /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns); every code of
-  /// FCM's (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode), those of Google's front door, and answers
-  /// that are not Google's form; every code of Push Kit's
+  /// Every reason that Apple documents, one that it does not, and answers of proxies
+  /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns);
+  /// every code of FCM's (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode), those
+  /// of Google's front door, and answers that are not in Google's form; every code of Push Kit's
   /// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).
   private static Stream<Answer> answers() {
     return Stream.of(
@@ -160,7 +161,7 @@ class TimelineIT {
         apns(400, "TopicMismatch", Sequel.NOT_REPEATED),
         apns(502, "http_502", Fate.of(Action.HTML), Sequel.RETRIED),
         fcm(400, "INVALID_ARGUMENT", Sequel.NOT_REPEATED),
-        // Where the token is what is invalid, FCM names its field.
+        // FCM names the token's field when the token is invalid.
         new Answer(Channel.FCM, "~" + token(), null, 400, "INVALID_ARGUMENT", "", Sequel.FORGOTTEN),
         fcm(400, "UNSPECIFIED_ERROR", Sequel.NOT_REPEATED),
         fcm(401, "THIRD_PARTY_AUTH_ERROR", Sequel.RETRIED),
@@ -213,7 +214,7 @@ class TimelineIT {
           .add(ScriptLine.token(simulated(answer.channel()), answer.token(), answer.fate()));
     }
 
-    // Its vendor has taken some messages: what it then says of a token is believed.
+    // The vendor has accepted some messages, so that its answers about tokens are believed.
     delivery.deliver(answer.channel(), to(answer.channel(), app, token(), token()));
     delivery.deliver(answer.channel(), to(answer.channel(), app, answer.token()));
     new StatisticsWriter(servers.database())

@@ -285,7 +285,7 @@ class WebPushIT {
       }
 
       assertThat(slow.get()).isInstanceOf(Deferred.class);
-      // A request that nobody waits for any more has the connection for another second.
+      // A request that was given up keeps its connection for another second.
       Eventually.within(
           PATIENCE, () -> assertThat(send(provider, push)).isInstanceOf(Accepted.class));
     }

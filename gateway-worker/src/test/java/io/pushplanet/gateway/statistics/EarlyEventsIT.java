@@ -97,7 +97,7 @@ class EarlyEventsIT {
     for (int number = 0; number < MESSAGES; number++) {
       MessageId message = ids.next();
       messages.add(message);
-      List<DeliveryEvent> events = new ArrayList<>(story(message));
+      List<DeliveryEvent> events = new ArrayList<>(eventsOf(message));
       for (int lie = 0; lie < 5; lie++) {
         events.add(opened(ids.next(), LIAR));
       }
@@ -133,7 +133,7 @@ class EarlyEventsIT {
     Eventually.within(SOON, () -> assertThat(earlyLooks).hasValueGreaterThan(2));
     assertThat(openedAt(message)).isZero();
 
-    publish(List.of(batch(story(message))));
+    publish(List.of(batch(eventsOf(message))));
 
     Eventually.within(SOON, () -> assertThat(openedAt(message)).isEqualTo(1));
     assertThat(looks).as("its own message and that of the row").hasValue(2);
@@ -144,7 +144,7 @@ class EarlyEventsIT {
   void an_event_that_the_broker_does_not_take_stays_in_its_message() throws Exception {
     MessageId late = ids.next();
     MessageId written = ids.next();
-    List<DeliveryEvent> events = new ArrayList<>(story(written));
+    List<DeliveryEvent> events = new ArrayList<>(eventsOf(written));
     events.add(opened(late, HONEST));
     brokerAway.set(true);
     publish(List.of(batch(events)));
@@ -154,7 +154,7 @@ class EarlyEventsIT {
 
     brokerAway.set(false);
     Eventually.within(SOON, () -> assertThat(done(Topology.EVENTS)).isEqualTo(1));
-    publish(List.of(batch(story(late))));
+    publish(List.of(batch(eventsOf(late))));
 
     Eventually.within(SOON, () -> assertThat(openedAt(late)).isEqualTo(1));
     assertThat(delivered()).as("each once").isEqualTo(2);
@@ -178,7 +178,7 @@ class EarlyEventsIT {
     };
   }
 
-  private List<DeliveryEvent> story(MessageId message) {
+  private List<DeliveryEvent> eventsOf(MessageId message) {
     Attempt attempt = Attempt.acknowledged(message.time());
     return List.of(
         new DeliveryEvent.Accepted(
@@ -205,7 +205,7 @@ class EarlyEventsIT {
     return WireForm.join(events.stream().map(WireForm::write).toList());
   }
 
-  /// Each in an AMQP message of its own, as it stands.
+  /// Publishes each body in an AMQP message of its own, unchanged.
   private void publish(List<byte[]> bodies) throws Exception {
     try (Connection connection = servers.connections().newConnection();
         Channel channel = connection.createChannel()) {

@@ -34,7 +34,8 @@ class EarlyEventsTest {
     assertThat(dropped()).isEqualTo(1);
   }
 
-  /// Else more of them could come in a second than places are for, and what is behind them would wait longer and longer.
+  /// Otherwise more of them could arrive each second than there are places, and the events behind
+  /// them would wait longer and longer.
   @Test
   void receipts_are_tried_for_the_last_time_without_a_pause() {
     List<DeliveryEvent> old = List.of(receipt(), receipt());

@@ -269,7 +269,7 @@ class QueuedSweeperIT {
     }
   }
 
-  /// By this connection so far, in whatever way; it may count what it reads to answer this.
+  /// The rows that this connection has read so far, possibly including those of this query.
   private static long rowsRead(JdbcTemplate sql) {
     return sql
         .query("SHOW SESSION STATUS LIKE 'Handler_read%'", (row, _) -> row.getLong("Value"))
@@ -286,7 +286,7 @@ class QueuedSweeperIT {
     return servers.drain(Topology.EVENTS, DeliveryEvent.class);
   }
 
-  /// It expired so long ago.
+  /// Accepts a message that expired so long ago.
   private MessageId accepted(Duration ago, String... devices) {
     MessageId message = ids.next();
     writer.write(List.of(acceptance(message, Instant.now().minus(ago), devices)));

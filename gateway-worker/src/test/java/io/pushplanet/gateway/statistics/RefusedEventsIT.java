@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// Events that MariaDB does not take, for their id is longer than its column.
+/// MariaDB refuses these events, because their id is longer than its column.
 class RefusedEventsIT {
   private static final AppId SHOP = new AppId("refused-events-it");
   private static final Duration SOON = Duration.ofSeconds(30);
@@ -154,7 +154,7 @@ class RefusedEventsIT {
     assertThat(depth(Topology.DEAD)).isEqualTo(1);
   }
 
-  /// Has its last try buried.
+  /// Makes the event's last try, which buries it.
   private void bury(byte[] body) {
     for (int tried = 1; tried < TRIES; tried++) {
       refuse(body);

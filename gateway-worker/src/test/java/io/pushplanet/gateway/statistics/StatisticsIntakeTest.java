@@ -70,7 +70,8 @@ class StatisticsIntakeTest {
                     DeliveryEvent.Receipt.Kind.OPENED))));
   }
 
-  /// Its connections take part in transactions, but end each statement with an Error, as a driver does that lacks a class.
+  /// Its connections take part in transactions, but end each statement with an Error, as a driver
+  /// does that lacks a class.
   private static DataSource brokenDatabase(AtomicInteger statements) {
     Connection connection =
         (Connection)

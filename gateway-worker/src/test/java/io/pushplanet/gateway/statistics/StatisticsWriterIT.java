@@ -69,7 +69,7 @@ class StatisticsWriterIT {
   @Test
   void every_event_written_twice_has_the_effect_of_one() {
     MessageId message = ids.next();
-    List<DeliveryEvent> events = story(message, 700);
+    List<DeliveryEvent> events = eventsOf(message, 700);
 
     writer.write(events);
     writer.write(events);
@@ -130,7 +130,7 @@ class StatisticsWriterIT {
   @Test
   void workers_that_write_the_same_events_at_once_agree() throws Exception {
     MessageId message = ids.next();
-    List<DeliveryEvent> events = story(message, 200);
+    List<DeliveryEvent> events = eventsOf(message, 200);
 
     try (var workers = Executors.newFixedThreadPool(4)) {
       for (int worker = 0; worker < 4; worker++) {
@@ -158,7 +158,7 @@ class StatisticsWriterIT {
   void events_split_between_two_writers_are_written_completely() throws Exception {
     List<MessageId> messages = IntStream.range(0, 20).mapToObj(_ -> ids.next()).toList();
     List<DeliveryEvent> events = new ArrayList<>();
-    messages.forEach(message -> events.addAll(story(message, 20)));
+    messages.forEach(message -> events.addAll(eventsOf(message, 20)));
     Collections.shuffle(events, new Random(1));
 
     try (StatisticsIntake intake = intake(2);
@@ -252,7 +252,7 @@ class StatisticsWriterIT {
               held.id(),
               held.app().value());
 
-      // Its ids are given out, its rows are not there yet.
+      // Its ids are given out, but its rows are not committed yet.
       Future<?> slow = writers.submit(() -> writer.write(List.of(held, uplink(SHOP))));
       Eventually.within(
           Duration.ofSeconds(60), () -> assertThat(slow.isDone() || waiting() == 1).isTrue());
@@ -271,8 +271,8 @@ class StatisticsWriterIT {
   @Test
   void a_row_that_is_locked_too_long_is_tried_again() throws Exception {
     MessageId message = ids.next();
-    writer.write(story(message, 2));
-    DeliveryEvent another = story(message, 3).getLast();
+    writer.write(eventsOf(message, 2));
+    DeliveryEvent another = eventsOf(message, 3).getLast();
     AtomicInteger tries = new AtomicInteger();
     try (Connection holder = servers.database().getConnection()) {
       holder.setAutoCommit(false);
@@ -309,7 +309,7 @@ class StatisticsWriterIT {
     MessageId message = ids.next();
     DeliveryEvent.Uplink held = uplink(SHOP);
     DeliveryEvent.Uplink free = uplink(other);
-    List<DeliveryEvent> events = story(message, 10);
+    List<DeliveryEvent> events = eventsOf(message, 10);
     events.add(held);
     events.add(free);
     List<DeliveryEvent> given;
@@ -331,7 +331,7 @@ class StatisticsWriterIT {
   void uplinks_of_a_held_app_are_put_aside_and_written_once_it_is_free() throws Exception {
     MessageId message = ids.next();
     byte[] uplinks = WireForm.join(List.of(WireForm.write(uplink(SHOP))));
-    byte[] others = WireForm.join(story(message, 10).stream().map(WireForm::write).toList());
+    byte[] others = WireForm.join(eventsOf(message, 10).stream().map(WireForm::write).toList());
     try (StatisticsIntake intake = intake(1);
         var takers = Executors.newVirtualThreadPerTaskExecutor()) {
       try (Connection vanished = holding(SHOP)) {
@@ -352,7 +352,7 @@ class StatisticsWriterIT {
     assertThat(uplinksAfter(0)).hasSize(1);
   }
 
-  /// As a worker does that vanished while it wrote the app's uplinks.
+  /// Locks an app like a worker that vanished while it wrote the app's uplinks.
   private Connection holding(AppId app) throws SQLException {
     servers
         .sql()
@@ -391,7 +391,7 @@ class StatisticsWriterIT {
   @Test
   void locking_rows_reads_no_more_than_these_rows() {
     MessageId message = ids.next();
-    writer.write(story(message, 100));
+    writer.write(eventsOf(message, 100));
     String which = String.join(" OR ", Collections.nCopies(3, StatisticsWriter.ONE_ROW));
 
     List<Map<String, Object>> plan =
@@ -414,7 +414,8 @@ class StatisticsWriterIT {
 
   @Test
   void days_get_partitions_ahead_and_lose_the_old_ones() throws Exception {
-    // A database of its own: workers of other tests make partitions for the days of the real clock.
+    // A database of its own, because workers of other tests make partitions for the days of the
+    // real clock.
     String database = freshDatabase();
 
     List<String> first = new DayPartitions(onDay(database, "2026-11-21"), 1).maintain();
@@ -485,7 +486,7 @@ class StatisticsWriterIT {
     return new DriverManagerDataSource(session, mysql.user(), mysql.password());
   }
 
-  private List<DeliveryEvent> story(MessageId message, int devices) {
+  private List<DeliveryEvent> eventsOf(MessageId message, int devices) {
     List<DeviceId> recipients =
         IntStream.range(0, devices).mapToObj(number -> new DeviceId("d" + number)).toList();
     List<DeliveryEvent> events = new ArrayList<>();

@@ -72,7 +72,7 @@ class PurgeBreakerTest {
       clock.advance(Duration.ofMillis(400));
     }
 
-    // Three of ten, of no more than the answers that it takes to judge.
+    // Three of ten, and no more than the answers that it takes to judge.
     assertThat(believed).isLessThanOrEqualTo(PurgeBreaker.FEWEST_SENDS);
     assertThat(workers).allMatch(worker -> worker.count(SHOP, Channel.APNS, true));
   }
@@ -128,7 +128,7 @@ class PurgeBreakerTest {
 
     breaker.credentialsChanged(SHOP);
 
-    // Late answers to what the former one sent prove nothing.
+    // Late answers to the former credential's messages prove nothing.
     breaker.accepted(SHOP, Channel.APNS, "production");
     breaker.accepted(SHOP, Channel.APNS, "production");
     assertThat(breaker.believes(SHOP, Channel.APNS, "production")).isFalse();

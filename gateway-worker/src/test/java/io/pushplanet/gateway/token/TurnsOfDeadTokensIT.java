@@ -99,7 +99,7 @@ class TurnsOfDeadTokensIT {
         turn);
   }
 
-  /// @param open how long the breaker is
+  /// @param open how long the breaker stays open
   private DeadTokens tokens(Duration open) {
     PurgeBreaker breaker =
         new PurgeBreaker(

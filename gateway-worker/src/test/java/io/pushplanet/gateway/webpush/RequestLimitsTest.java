@@ -83,7 +83,7 @@ class RequestLimitsTest {
     }
   }
 
-  /// Has a turn until it is answered.
+  /// Takes room until it is answered.
   private Future<?> busy(RequestLimits limits, String origin) throws Exception {
     CountDownLatch began = new CountDownLatch(1);
     Future<?> inside =
@@ -103,7 +103,7 @@ class RequestLimitsTest {
     return inside;
   }
 
-  /// Returns once it waits.
+  /// Returns once the thread waits.
   private static Thread waits(RequestLimits limits, Priority priority, List<Priority> sent) {
     Thread thread =
         Thread.ofPlatform().start(() -> limits.take(SLOW, priority, () -> sent.add(priority)));
