@@ -157,7 +157,7 @@ final class HeldEvents {
 
   /// Removes and returns the events that are to be written now.
   List<Told> due(long nowNanos, Flow flow) {
-    long nobodyWaitsSince =
+    long dueIfHeldSince =
         switch (flow) {
           case STEADY -> nowNanos - LONGEST.toNanos();
           case BEHIND -> whileBehind(nowNanos);
@@ -165,7 +165,7 @@ final class HeldEvents {
         };
     for (Iterator<MessageEvents> all = open.values().iterator(); all.hasNext(); ) {
       MessageEvents events = all.next();
-      if (events.sinceNanos <= nobodyWaitsSince || isOvertaken(events, nowNanos)) {
+      if (events.sinceNanos <= dueIfHeldSince || isOvertaken(events, nowNanos)) {
         ready.addAll(events.told);
         all.remove();
       }

@@ -246,7 +246,7 @@ public final class StatisticsIntake implements AutoCloseable {
 
   private HeldEvents.Flow flow() {
     int held = inHand.get();
-    if (held >= 2 * prefetch && nobodyWrites()) {
+    if (held >= 2 * prefetch && writersAreIdle()) {
       return HeldEvents.Flow.STUCK;
     }
     return held >= prefetch ? HeldEvents.Flow.BEHIND : HeldEvents.Flow.STEADY;
@@ -254,7 +254,7 @@ public final class StatisticsIntake implements AutoCloseable {
 
   /// Whether no writer has had anything to write for as long as it gathers. The events that one
   /// writer holds may belong to batches that another is writing.
-  private boolean nobodyWrites() {
+  private boolean writersAreIdle() {
     return writing.get() == 0 && System.nanoTime() - wroteNanos > 2 * gather.toNanos();
   }
 
@@ -293,11 +293,11 @@ public final class StatisticsIntake implements AutoCloseable {
     } catch (RuntimeException e) {
       LOG.warn(
           "event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
-      if (told.size() > 1 && !isForAll(e)) {
+      if (told.size() > 1 && !isFaultOfDatabase(e)) {
         // An event that cannot be written must not hold up its neighbours.
         write(told.subList(0, told.size() / 2));
         write(told.subList(told.size() / 2, told.size()));
-      } else if (told.size() == 1 && isForIt(e)) {
+      } else if (told.size() == 1 && isFaultOfEvent(e)) {
         DeliveryEvent refused = told.getFirst().event();
         refusals.add(refused);
         told.getFirst()
@@ -310,14 +310,14 @@ public final class StatisticsIntake implements AutoCloseable {
   }
 
   /// Whether the event's values are at fault, not the database or the statement.
-  private static boolean isForIt(RuntimeException failure) {
+  private static boolean isFaultOfEvent(RuntimeException failure) {
     return failure instanceof DataIntegrityViolationException
         || (NestedExceptionUtils.getMostSpecificCause(failure) instanceof SQLException refusal
             && refusal.getErrorCode() == INCORRECT_VALUE);
   }
 
   /// Whether the database is away. Then each event would only wait for it in turn.
-  private static boolean isForAll(RuntimeException failure) {
+  private static boolean isFaultOfDatabase(RuntimeException failure) {
     return switch (failure) {
       case TransactionException _,
           TransientDataAccessException _,
