@@ -43,8 +43,8 @@ final class HeldEvents {
 
   static final Duration LONGEST_BEHIND = Duration.ofSeconds(5);
 
-  /// While the writers are behind: when no message has become complete for so long, events do not
-  /// wait until the next [#NEXT_TRY].
+  /// When no message has become complete for so long while the writers are behind, no event waits
+  /// during the following [#NEXT_TRY].
   static final Duration IN_VAIN = Duration.ofSeconds(2);
 
   static final Duration NEXT_TRY = Duration.ofSeconds(10);

@@ -76,8 +76,7 @@ class AlertMailIT {
   }
 
   @Test
-  void starttls_comes_before_the_mail_and_a_refused_address_stops_no_other()
-      throws Exception {
+  void starttls_comes_before_the_mail_and_a_refused_address_stops_no_other() throws Exception {
     Authority authority = Authority.in(folder, Clock.systemUTC());
     try (MailServer server = new MailServer(Manner.STARTTLS, authority)) {
       MailSettings settings =

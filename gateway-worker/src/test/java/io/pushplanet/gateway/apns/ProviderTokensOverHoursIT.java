@@ -81,8 +81,7 @@ class ProviderTokensOverHoursIT {
   }
 
   @Test
-  void pushy_811_twenty_restarting_workers_never_change_the_token_too_often()
-      throws Exception {
+  void pushy_811_twenty_restarting_workers_never_change_the_token_too_often() throws Exception {
     Map<String, Integer> answers = threeHours(new RedisOnThisClock(), () -> {});
 
     assertThat(answers).containsOnlyKeys("200 ");

@@ -25,8 +25,7 @@ class RedisTokensIT {
       new CredentialVault(MasterKey.parse(MasterKey.generate(random)), random);
 
   @Test
-  void a_worker_that_connects_slowly_uses_the_others_token()
-      throws Exception {
+  void a_worker_that_connects_slowly_uses_the_others_token() throws Exception {
     ApnsKey key = new ApnsKey("TEAM000007", "KEY0000007", "com.example", secret(), "f");
     Instant now = Clock.systemUTC().instant().truncatedTo(ChronoUnit.SECONDS);
     ProviderToken token = ProviderToken.mint(key, now);

@@ -38,8 +38,7 @@ class CredentialCacheTest {
 
   /// Each failed question takes three seconds, and a push to FCM asks four times.
   @Test
-  void while_mysql_is_away_it_is_asked_for_a_credential_once_in_three_seconds()
-      throws Exception {
+  void while_mysql_is_away_it_is_asked_for_a_credential_once_in_three_seconds() throws Exception {
     SecureRandom random = new SecureRandom();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     try (CredentialCache cache =

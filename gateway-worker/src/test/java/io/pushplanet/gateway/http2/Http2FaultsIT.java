@@ -33,8 +33,7 @@ class Http2FaultsIT extends Http2Scene {
   private static final int MAX_STREAM = Integer.MAX_VALUE;
 
   @Test
-  void pushy_865_goaway_repeats_only_the_requests_above_its_stream()
-      throws Exception {
+  void pushy_865_goaway_repeats_only_the_requests_above_its_stream() throws Exception {
     Held held = new Held();
     start(
         1_000,
@@ -211,8 +210,7 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
-  void a_server_that_refuses_each_connection_by_goaway_is_called_rarely()
-      throws Exception {
+  void a_server_that_refuses_each_connection_by_goaway_is_called_rarely() throws Exception {
     start(1, 10, NEVER, new Ending(1_000, peer -> peer.goAway(0, ENHANCE_YOUR_CALM, "")));
 
     assertThat(send(1)).isEqualTo(new NotSent("connection_ended"));
@@ -220,8 +218,7 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
-  void a_server_that_closes_each_connection_is_not_called_for_each_message()
-      throws Exception {
+  void a_server_that_closes_each_connection_is_not_called_for_each_message() throws Exception {
     start(1, 10, NEVER, (peer, stream, headers, body) -> peer.drop());
 
     List<Reply> replies = sendAll(1, 100);
@@ -232,8 +229,7 @@ class Http2FaultsIT extends Http2Scene {
   }
 
   @Test
-  void one_new_connection_that_ends_is_replaced_at_once_without_a_loss()
-      throws Exception {
+  void one_new_connection_that_ends_is_replaced_at_once_without_a_loss() throws Exception {
     start(1, 10, NEVER, new Ending(1, peer -> peer.goAway(0, NO_ERROR, "")));
 
     assertThat(sendAll(1, 20)).allMatch(Answered.class::isInstance);

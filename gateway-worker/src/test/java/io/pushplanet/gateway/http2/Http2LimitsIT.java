@@ -294,8 +294,7 @@ class Http2LimitsIT extends Http2Scene {
   }
 
   @Test
-  void pushy_586_pushy_704_a_crowded_connection_gets_another_beside_it()
-      throws Exception {
+  void pushy_586_pushy_704_a_crowded_connection_gets_another_beside_it() throws Exception {
     Held held = new Held();
     start(
         2,

@@ -107,8 +107,7 @@ class Http2SilenceIT extends Http2Scene {
   }
 
   @Test
-  void rpush_477_a_server_that_answers_only_pings_is_left_at_the_deadline()
-      throws Exception {
+  void rpush_477_a_server_that_answers_only_pings_is_left_at_the_deadline() throws Exception {
     undisturbed(this::leaveWhoOnlyAnswersPings);
   }
 
@@ -133,8 +132,7 @@ class Http2SilenceIT extends Http2Scene {
   }
 
   @Test
-  void pushy_816_one_unanswered_request_is_given_up_alone()
-      throws Exception {
+  void pushy_816_one_unanswered_request_is_given_up_alone() throws Exception {
     undisturbed(this::giveUpOneAlone);
   }
 

@@ -110,8 +110,7 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void uniqush_push_68_a_silently_dead_peer_is_found_before_the_next_request()
-      throws Exception {
+  void uniqush_push_68_a_silently_dead_peer_is_found_before_the_next_request() throws Exception {
     undisturbed(this::findTheDeadBeforeTheNext);
   }
 
@@ -130,8 +129,7 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void requests_on_a_dead_connection_end_once_and_the_next_gets_through()
-      throws Exception {
+  void requests_on_a_dead_connection_end_once_and_the_next_gets_through() throws Exception {
     undisturbed(this::endThoseOnTheDead);
   }
 
@@ -204,8 +202,7 @@ class ProviderConnectionsIT {
   }
 
   @Test
-  void bark_server_94_a_silent_name_server_differs_from_a_busy_provider()
-      throws Exception {
+  void bark_server_94_a_silent_name_server_differs_from_a_busy_provider() throws Exception {
     undisturbed(this::waitForTheNameServer);
   }
 

@@ -42,8 +42,7 @@ class HandlingIT extends IntakeScene {
   }
 
   @Test
-  void each_dead_item_of_a_message_becomes_a_letter_of_its_own()
-      throws Exception {
+  void each_dead_item_of_a_message_becomes_a_letter_of_its_own() throws Exception {
     Queue<String> consumed = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
         consumer((body, again, _) -> {

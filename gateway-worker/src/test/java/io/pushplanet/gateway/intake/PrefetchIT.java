@@ -17,8 +17,7 @@ import org.junit.jupiter.api.Test;
 /// How many messages a queue has in hand.
 class PrefetchIT extends IntakeScene {
   @Test
-  void the_prefetch_grows_with_small_messages_and_shrinks_in_a_calm()
-      throws Exception {
+  void the_prefetch_grows_with_small_messages_and_shrinks_in_a_calm() throws Exception {
     Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
     CountDownLatch goesOn = new CountDownLatch(1);
     SimpleMeterRegistry meters = new SimpleMeterRegistry();

@@ -135,8 +135,7 @@ class LaterIT {
   }
 
   @Test
-  void rows_to_bring_forward_are_read_once_beside_many_others()
-      throws Exception {
+  void rows_to_bring_forward_are_read_once_beside_many_others() throws Exception {
     int each = 2_000;
     Push broadcast = aPush(clock).from("shop").toApns("d0", "ab").build();
     List<Later> others = new ArrayList<>();
@@ -225,8 +224,7 @@ class LaterIT {
   }
 
   @Test
-  void neighbours_of_a_message_come_forward_as_one_request()
-      throws Exception {
+  void neighbours_of_a_message_come_forward_as_one_request() throws Exception {
     Push one = aPush(clock).from("shop").toApns("d0", "ab").build();
     Push other = aPush(clock).from("shop").toApns("d0", "ab").build();
     List<Later> all = new ArrayList<>();

@@ -108,8 +108,7 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void a_refused_credential_pauses_and_resumes_when_it_is_accepted_again()
-      throws Exception {
+  void a_refused_credential_pauses_and_resumes_when_it_is_accepted_again() throws Exception {
     ApnsKey.Issued issued = CredentialRows.key("LIFE000005", "REVOKED001");
     ApnsKey.Issued neighbour = CredentialRows.key("LIFE000006", "NEIGHBOUR1");
     platform.uploadKey("paused", issued, "production");

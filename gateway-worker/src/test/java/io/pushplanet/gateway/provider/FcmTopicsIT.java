@@ -150,8 +150,7 @@ class FcmTopicsIT {
 
   /// firebase/firebase-admin-node#1900: followers get a topic's message twice.
   @Test
-  void firebase_admin_node_1900_a_repeat_to_a_topic_replaces_the_first()
-      throws Exception {
+  void firebase_admin_node_1900_a_repeat_to_a_topic_replaces_the_first() throws Exception {
     Push push = toTopic(from("topic-twice"), "twice").build();
     platform
         .simulators

@@ -114,8 +114,7 @@ class SlowProviderIT {
   }
 
   @Test
-  void messages_of_a_slow_provider_go_when_it_answers_and_hold_up_no_app()
-      throws Exception {
+  void messages_of_a_slow_provider_go_when_it_answers_and_hold_up_no_app() throws Exception {
     List<Push> slow = registered("slow", MANY);
     List<Push> beside = registered("beside", BESIDE);
     StringBuilder scenario = new StringBuilder("apns answer delay 2500ms\n");
@@ -158,8 +157,7 @@ class SlowProviderIT {
 
   /// They were put off by a worker that is gone, and would come back by themselves in an hour.
   @Test
-  void messages_from_before_a_start_go_as_fast_as_their_provider_answers()
-      throws Exception {
+  void messages_from_before_a_start_go_as_fast_as_their_provider_answers() throws Exception {
     new LaterStore(worker.servers.database())
         .keep(
             registered("slow", BEFORE).stream()

@@ -203,8 +203,7 @@ class TimelineIT {
 
   @ParameterizedTest
   @MethodSource("answers")
-  void a_timeline_has_the_vendors_answer_and_its_consequences(
-      Answer answer) throws Exception {
+  void a_timeline_has_the_vendors_answer_and_its_consequences(Answer answer) throws Exception {
     String app = app(answer.channel());
     register(app, answer);
     if (answer.fate() != null) {

@@ -214,8 +214,7 @@ class QueuedSweeperIT {
 
   /// Each statement has to end before the driver gives it up.
   @Test
-  void the_last_queued_device_is_found_page_by_page()
-      throws Exception {
+  void the_last_queued_device_is_found_page_by_page() throws Exception {
     int devices = 3 * QueuedSweeper.MOST_DEVICES;
     MessageId message =
         accepted(
