@@ -45,9 +45,9 @@ class StatisticsConfiguration {
   /// @param mostEvents events written in one transaction
   /// @param refusedFor how long the database must have refused an event before it is buried in the
   ///     dead letters. Meanwhile its AMQP message goes round
-  /// @param refusedTimes how often the database must have refused it, besides
+  /// @param refusedTimes how often the database must have refused an event before that, besides
   /// @param retentionDays whole days of messages, deliveries and statistics kept before today
-  /// @param uplinkRetention uplinks older than that are deleted, whether the app's backend has read
+  /// @param uplinkRetention older uplinks are deleted, whether the app's backend has read
   ///     them or not
   @Validated
   @ConfigurationProperties(prefix = "gateway.statistics", ignoreUnknownFields = false)
