@@ -177,7 +177,7 @@ class PushDispatch {
       }
       Recipient recipient = found.recipient(route);
       Optional<Channel> lane =
-          LaneChoice.first(recipient, push.delivery().route(), connected.contains(device));
+          recipient.channel(push.delivery().route(), connected.contains(device), List.of());
       if (lane.isEmpty()) {
         failing.add(
             new NoWay(

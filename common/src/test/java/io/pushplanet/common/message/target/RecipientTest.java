@@ -33,6 +33,7 @@ class RecipientTest {
     assertThat(both.channel(Route.AUTO, true, List.of())).contains(MQTT);
     assertThat(both.channel(Route.AUTO, false, List.of())).contains(FCM);
     assertThat(vendorOnly.channel(Route.AUTO, false, List.of())).contains(APNS);
+    assertThat(vendorOnly.channel(Route.AUTO, true, List.of())).contains(APNS);
   }
 
   @Test
@@ -89,8 +90,18 @@ class RecipientTest {
 
   @Test
   void a_named_route_takes_no_other_way() {
+    assertThat(both.channel(Route.MQTT, false, List.of())).contains(MQTT);
     assertThat(both.channel(Route.VENDOR, true, List.of())).contains(FCM);
     assertThat(mqttOnly.channel(Route.VENDOR, true, List.of())).isEmpty();
     assertThat(vendorOnly.channel(Route.MQTT, false, List.of())).isEmpty();
+  }
+
+  @Test
+  void a_device_without_any_way_has_no_channel_on_any_route() {
+    Recipient none = new Recipient(D1, false, null, null, null, null, null);
+
+    for (Route route : Route.values()) {
+      assertThat(none.channel(route, true, List.of())).isEmpty();
+    }
   }
 }
