@@ -18,7 +18,8 @@ import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/// Puts access control before every operation that [Needs] a scope, before a byte of the body is read.
+/// Puts access control before every operation that [Needs] a scope, before a byte of the body is
+/// read.
 @Configuration(proxyBeanMethods = false)
 class AccessConfiguration implements WebMvcConfigurer {
   private static final String CALLER = Caller.class.getName();

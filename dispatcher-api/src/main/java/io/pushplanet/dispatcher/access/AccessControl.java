@@ -9,7 +9,8 @@ import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/// Decides from the `Authorization` header. An app that does not exist and an app of somebody else get the same answer.
+/// Decides by the `Authorization` header whether a caller may use an operation. An app that does
+/// not exist and an app of another owner get the same answer.
 @Component
 public final class AccessControl {
   private static final String BEARER = "Bearer ";

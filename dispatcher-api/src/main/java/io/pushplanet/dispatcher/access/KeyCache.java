@@ -10,7 +10,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
 import io.pushplanet.common.change.Change;
 import io.pushplanet.common.change.ChangeFeed;
-import io.pushplanet.dispatcher.limit.Turns;
+import io.pushplanet.dispatcher.limit.Bulkhead;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.settings.DispatcherSettings;
@@ -30,8 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/// API keys in this process's memory. A committed change is told within a fraction of a second; until changes can be
-/// followed (MySQL away at start) nothing is kept. A key in use is read anew at half of its time here, so that none ends while
+/// API keys in the memory of this process. The change feed reports a committed change within a
+/// fraction of a second. Until the feed can be followed (MySQL was away at start), no key is kept.
+/// A key in use is read again after half of its time in the cache, so that no key expires while
 /// MySQL is away for less than the other half. Thread-safe.
 @Component
 final class KeyCache implements AutoCloseable {
@@ -39,11 +40,13 @@ final class KeyCache implements AutoCloseable {
   private static final int MOST_KEYS = 100_000;
   private static final Duration PAUSE = Duration.ofMillis(500);
 
-  /// Anybody can make up key ids, and each costs a statement before it is known who asks: they leave most of the connections to
-  /// those who are known.
+  /// Anybody can make up key ids, and each unknown id costs a statement before its caller is
+  /// identified. So look-ups of unknown keys leave most of the connections to callers that are
+  /// known.
   private static final int MOST_LOOK_UPS = 2;
 
-  /// More than a restarted process has callers, whose keys it does not know yet; fewer than the server has connections.
+  /// More than a restarted process has callers, whose keys it does not know yet, and fewer than the
+  /// server has connections.
   private static final int MOST_IN_LINE = 1_000;
 
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
@@ -52,8 +55,8 @@ final class KeyCache implements AutoCloseable {
   private final KeyMapper keys;
   private final DataSource database;
   private final LoadingCache<String, Optional<StoredKey>> cache;
-  private final Turns lookUps =
-      new Turns(
+  private final Bulkhead lookUps =
+      new Bulkhead(
           MOST_LOOK_UPS,
           MOST_IN_LINE,
           LONGEST_WAIT,
@@ -77,10 +80,10 @@ final class KeyCache implements AutoCloseable {
     Thread.ofVirtual().name("follow-changes").start(this::follow);
   }
 
-  /// @throws ProblemException 503 where too many others look for keys that are unknown here
+  /// @throws ProblemException 503 when too many other callers look up keys that are unknown here
   Optional<StoredKey> find(String id) {
     Optional<StoredKey> known = cache.getIfPresent(id);
-    return known == null ? lookUps.inTurn(() -> lookedUp(id)) : known;
+    return known == null ? lookUps.call(() -> lookedUp(id)) : known;
   }
 
   private Optional<StoredKey> lookedUp(String id) {
@@ -103,13 +106,13 @@ final class KeyCache implements AutoCloseable {
 
   static final class Loader implements CacheLoader<String, Optional<StoredKey>> {
     private final Function<String, Optional<StoredKey>> read;
-    private final Turns turns;
+    private final Bulkhead bulkhead;
     private final AtomicLong restsUntilNanos = new AtomicLong(System.nanoTime());
 
     /// @param read from MySQL
-    Loader(Function<String, Optional<StoredKey>> read, Turns turns) {
+    Loader(Function<String, Optional<StoredKey>> read, Bulkhead bulkhead) {
       this.read = read;
-      this.turns = turns;
+      this.bulkhead = bulkhead;
     }
 
     @Override
@@ -117,8 +120,9 @@ final class KeyCache implements AutoCloseable {
       return read.apply(id);
     }
 
-    /// Aside: who asks goes on with the key that is known. After one that failed none is read for a moment, for each request would begin
-    /// another.
+    /// Reads the key again in another thread; the request goes on with the cached one. After a
+    /// failure no key is read again for a moment, because otherwise each request would begin
+    /// another read.
     @Override
     public CompletableFuture<Optional<StoredKey>> asyncReload(
         String id, Optional<StoredKey> known, Executor executor) {
@@ -131,12 +135,12 @@ final class KeyCache implements AutoCloseable {
           .name("read-key")
           .start(() -> {
             try {
-              read.complete(turns.inTurn(() -> load(id)));
+              read.complete(bulkhead.call(() -> load(id)));
             } catch (RuntimeException e) {
               rest();
               read.completeExceptionally(unread(String.valueOf(e.getMessage())));
             } catch (Throwable e) {
-              // While this one is open no other begins.
+              // No other refresh of this key begins while this one is open.
               rest();
               read.completeExceptionally(e);
             }
@@ -148,7 +152,8 @@ final class KeyCache implements AutoCloseable {
       restsUntilNanos.set(System.nanoTime() + REST.toNanos());
     }
 
-    /// The cache logs every failure with its trace, but this one; within another it would, too.
+    /// The cache logs every failure with its stack trace, except this exception. Wrapped in another
+    /// one, it would be logged, too.
     private static CancellationException unread(String why) {
       return new CancellationException(why);
     }

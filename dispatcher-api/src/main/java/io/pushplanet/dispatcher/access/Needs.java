@@ -6,7 +6,8 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/// Which scope a key must have for this operation. Every operation under `/v1/apps/{app}` carries one.
+/// The scope that a key must have for this operation. Every operation under `/v1/apps/{app}` has
+/// one.
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 public @interface Needs {

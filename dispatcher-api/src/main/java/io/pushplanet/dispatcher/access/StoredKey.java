@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A row of `api_keys`.
 record StoredKey(String id, String appId, byte[] hash, String scopes, @Nullable Instant revokedAt) {
-  /// Without making a set of them: this is asked for every request.
+  /// Does not build a set of scopes, because this is asked for every request.
   boolean may(Scope scope) {
     String word = scope.word();
     for (int at = scopes.indexOf(word); at >= 0; at = scopes.indexOf(word, at + 1)) {

@@ -1,4 +1,4 @@
-/// Who calls: API keys from the local cache, their scopes, their app.
+/// Identifies the caller: API keys from the local cache, their scopes and their app.
 @NullMarked
 package io.pushplanet.dispatcher.access;
 

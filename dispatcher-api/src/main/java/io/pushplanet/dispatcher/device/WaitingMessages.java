@@ -8,8 +8,8 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.dispatcher.lane.Lanes;
-import io.pushplanet.dispatcher.lane.Parcel;
+import io.pushplanet.dispatcher.lane.ConfirmedPublisher;
+import io.pushplanet.dispatcher.lane.QueueItem;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -17,25 +17,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/// Ends as failed what waits for a device and must not come to it any more. It is told to the broker before the rows go: a crash in between
-/// leaves the rows to be sent or to fail again, never a delivery without an end. Within the caller's transaction. Thread-safe.
+/// Ends messages that wait for a device and must no longer reach it, as failed. The broker is told
+/// before the rows are deleted: after a crash in between the messages are sent or fail again, but
+/// no delivery stays without an end. Call it within a transaction. Thread-safe.
 @Component
 class WaitingMessages {
   private static final int AT_ONCE = 200;
 
   private final DeviceMapper mapper;
-  private final Lanes lanes;
+  private final ConfirmedPublisher publisher;
   private final Clock clock;
 
-  WaitingMessages(DeviceMapper mapper, Lanes lanes, Clock clock) {
+  WaitingMessages(DeviceMapper mapper, ConfirmedPublisher publisher, Clock clock) {
     this.mapper = mapper;
-    this.lanes = lanes;
+    this.publisher = publisher;
     this.clock = clock;
   }
 
-  /// All that waits for a device that is deleted.
+  /// Ends all messages that wait for a deleted device.
   ///
-  /// @param asked when that was asked for: what a repeat tells once more is the same event then
+  /// @param asked when the deletion was requested; a repeat with the same time tells the same event
+  ///     again
   void endAll(AppId app, DeviceId device, Instant asked) {
     List<MessageId> waiting =
         new ArrayList<>(messages(mapper.waiting(app.value(), device.value())));
@@ -52,10 +54,11 @@ class WaitingMessages {
     mapper.deleteInbox(app.value(), device.value());
   }
 
-  /// Whoever was logged in here was sent something that is not for whoever is now, though it may name both. What is for the device, a
-  /// topic or a tag stays.
+  /// Ends the messages that are for another user than the present one. A message to several users
+  /// is stored for the one who had the device, so it ends even when it names the present user, too.
+  /// Messages to the device, a topic or a tag stay.
   ///
-  /// @param user null for nobody
+  /// @param user null when no user is logged in
   /// @param asked as for [#endAll]
   void endWhatIsForOthers(AppId app, DeviceId device, @Nullable String user, Instant asked) {
     List<DeviceMapper.Waiting> notTheirs =
@@ -75,10 +78,10 @@ class WaitingMessages {
   private void fail(
       AppId app, DeviceId device, List<MessageId> messages, String reason, Instant asked) {
     Attempt attempt = Attempt.rejected(Channel.MQTT, asked, reason);
-    lanes.publish(
+    publisher.publish(
         messages.stream()
             .map(message ->
-                Parcel.of(
+                QueueItem.of(
                     Topology.EVENTS,
                     new DeliveryEvent.Ended(
                         app, asked, message, device, DeliveryState.FAILED, attempt)))

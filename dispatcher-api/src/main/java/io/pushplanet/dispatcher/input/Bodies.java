@@ -1,7 +1,7 @@
 package io.pushplanet.dispatcher.input;
 
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.dispatcher.limit.AppTurns;
+import io.pushplanet.dispatcher.limit.AppBulkheads;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.settings.DispatcherSettings;
@@ -15,32 +15,33 @@ import java.util.function.LongSupplier;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
-/// Reads requests' bodies: at most [#MOST_BYTES] (or the limit given), so that a huge upload is neither stored nor parsed, and
-/// within a time, which begins anew where a body of unknown length grows beyond [#MOST_BYTES]. Those that are not small share a
-/// part of the heap while they come, of which an app has half: however many callers upload slowly, they fill nothing and hold up
-/// no other app. Thread-safe.
+/// Reads the bodies of requests: at most [#MOST_BYTES] (or the given limit), so that a huge upload
+/// is neither stored nor parsed, and within a time limit, which begins again when a body of unknown
+/// length grows beyond [#MOST_BYTES]. All bodies that are not small share a part of the heap while
+/// they come, and one app gets at most half of it. So even many slow uploads neither fill the heap
+/// nor delay another app. Thread-safe.
 @Component
 public class Bodies {
   public static final int MOST_BYTES = 64 * 1024;
 
-  /// Of messages, alone or in a batch: one names up to 1,000 users of 128 characters, each of which has six bytes where JSON
-  /// escapes it.
+  /// The limit for messages, single ones or in a batch: a message may name 1,000 users of 128
+  /// characters, and JSON may escape each character to six bytes.
   public static final int MOST_MESSAGE_BYTES = 1024 * 1024;
 
-  /// So much of each is held by its connection anyhow.
+  /// The connection holds this much of each body anyway.
   private static final int SMALL = 8 * 1024;
 
   private static final int KILOBYTE = 1024;
 
-  /// Of the heap, to bodies that are coming.
+  /// One 16th of the heap is for bodies that are coming.
   private static final int PART = 16;
 
-  /// Who waits holds nothing yet.
+  /// A request that waits holds nothing yet.
   private static final int TIMES_IN_LINE = 16;
 
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
-  private final AppTurns uploads;
+  private final AppBulkheads uploads;
   private final Duration within;
   private final LongSupplier nanos;
 
@@ -56,7 +57,7 @@ public class Bodies {
             2 * MOST_MESSAGE_BYTES / KILOBYTE,
             Integer.MAX_VALUE / (2 * TIMES_IN_LINE));
     this.uploads =
-        new AppTurns(
+        new AppBulkheads(
             kilobytes,
             TIMES_IN_LINE * kilobytes,
             longestWait,
@@ -73,7 +74,7 @@ public class Bodies {
     return JsonBody.of(bytes(app, request, MOST_BYTES));
   }
 
-  /// As [#json], but nothing at all counts as `{}`.
+  /// As [#json], but an empty body counts as `{}`.
   public JsonBody optionalJson(AppId app, HttpServletRequest request) throws IOException {
     byte[] bytes = read(app, request, MOST_BYTES);
     if (bytes.length > 0) {
@@ -97,10 +98,11 @@ public class Bodies {
 
   /// @param length negative where it is not known
   byte[] read(AppId app, InputStream body, int length, int mostBytes) throws IOException {
-    // The stream ends with the body; asking for no more than that spares a buffer of 16 KiB.
+    // The stream ends with the body. Asking for no more than its length saves a buffer of 16 KiB.
     byte[] bytes = part(app, body, length < 0 ? Math.min(MOST_BYTES, mostBytes) + 1 : length);
     if (length < 0 && bytes.length > MOST_BYTES && bytes.length <= mostBytes) {
-      // Who does not say how much comes has room for much only when much does.
+      // A request without a Content-Length gets memory for a large body only when a large body
+      // comes.
       bytes = joined(bytes, part(app, body, mostBytes + 1 - bytes.length));
     }
     if (bytes.length > mostBytes) {
@@ -112,7 +114,7 @@ public class Bodies {
   private byte[] part(AppId app, InputStream body, int most) throws IOException {
     return most <= SMALL
         ? inTime(body, most)
-        : uploads.inTurn(app, 1 + most / KILOBYTE, () -> inTime(body, most));
+        : uploads.call(app, 1 + most / KILOBYTE, () -> inTime(body, most));
   }
 
   private static byte[] joined(byte[] first, byte[] rest) {
@@ -121,9 +123,9 @@ public class Bodies {
     return all;
   }
 
-  /// What stands still ends with `server.tomcat.connection-timeout`, and Tomcat says so.
+  /// A body that stands still is ended by `server.tomcat.connection-timeout`, and Tomcat answers.
   ///
-  /// @param most the stream is not read further
+  /// @param most how many bytes of the stream are read at most
   private byte[] inTime(InputStream body, int most) throws IOException {
     byte[] bytes = new byte[most];
     int count = 0;
@@ -135,7 +137,7 @@ public class Bodies {
       }
       boolean first = count == 0;
       count += read;
-      // Nearly all come with their first read, and need no clock.
+      // Nearly all bodies come complete with the first read, and need no clock.
       if (count < most && first) {
         start = nanos.getAsLong();
       } else if (count < most && nanos.getAsLong() - start > within.toNanos()) {

@@ -10,7 +10,8 @@ import org.springframework.context.annotation.Configuration;
 
 @Configuration(proxyBeanMethods = false)
 class LaneConfiguration {
-  /// For what is on its way when the broker stops taking messages. Whoever comes later waits as long for a 503.
+  /// How long messages that are on their way wait once the broker stops taking messages. Later
+  /// requests wait as long for a 503.
   private static final Duration BLOCKED_WITHIN = Duration.ofMillis(500);
 
   @Bean

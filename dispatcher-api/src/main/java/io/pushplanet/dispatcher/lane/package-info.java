@@ -1,4 +1,4 @@
-/// Publishes to the broker and waits for its word.
+/// Publishes to the broker and waits for its confirms.
 @NullMarked
 package io.pushplanet.dispatcher.lane;
 

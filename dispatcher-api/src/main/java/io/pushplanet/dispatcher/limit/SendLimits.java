@@ -13,14 +13,16 @@ import java.time.Instant;
 import java.util.Locale;
 import org.springframework.stereotype.Component;
 
-/// A token bucket per app: one second's worth of messages at most. A message counts once, for however many devices it is; a batch
-/// counts each of its own, and one of more than the bucket holds is let through when that is full, and paid off before the next. Off
-/// unless `dispatcher.messages-per-second` is set. It holds for this process alone. Thread-safe.
+/// Limits how many messages an app may send: a token bucket for each app, which holds one second's
+/// worth of messages. A message counts once, for however many devices it is, and a batch counts
+/// each of its messages. A batch of more messages than the bucket holds passes when the bucket is
+/// full, and the excess is paid off before the next request. The limit is off unless
+/// `dispatcher.messages-per-second` is set, and applies to this process alone. Thread-safe.
 @Component
 public class SendLimits {
   private static final Duration IDLE = Duration.ofMinutes(1);
 
-  /// Messages of a batch.
+  /// The most messages of a batch.
   private static final int MOST_AT_ONCE = 1_000;
 
   private static final int MOST_APPS = 100_000;
@@ -36,18 +38,19 @@ public class SendLimits {
         Caffeine.newBuilder().maximumSize(MOST_APPS).expireAfterAccess(kept(perSecond)).build();
   }
 
-  /// A bucket is forgotten no sooner than what it owes for a batch is paid off.
+  /// A bucket is kept at least until its debt for a batch is paid off.
   static Duration kept(int perSecond) {
     return IDLE.plusSeconds(MOST_AT_ONCE / Math.max(1, perSecond));
   }
 
   private record Bucket(double left, Instant at) {}
 
-  /// Takes `messages` out of the app's bucket and tells in the answer's headers what is left
-  /// (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/): `t` is when a message is let through again, or where
-  /// this one was refused when this is, as Retry-After says.
+  /// Takes `messages` out of the bucket of the app, and reports the rest in the headers of the
+  /// answer (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/): `t` is the
+  /// time until the next message passes, or, for a refused request, until this request would pass,
+  /// as in Retry-After.
   ///
-  /// @throws ProblemException 429 when there are not as many
+  /// @throws ProblemException 429 when the bucket does not hold enough
   public void take(AppId app, int messages, HttpServletResponse answer) {
     if (perSecond == 0) {
       return;
@@ -61,7 +64,7 @@ public class SendLimits {
                 app,
                 (key, before) -> {
                   double left = before == null ? perSecond : refilled(before, now);
-                  // More than a bucket holds at once is let through when it is full, and owed.
+                  // More messages than a bucket holds pass when it is full, and leave a debt.
                   enough[0] = left >= Math.min(messages, perSecond);
                   return new Bucket(enough[0] ? left - messages : left, now);
                 });

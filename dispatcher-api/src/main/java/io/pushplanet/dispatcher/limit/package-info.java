@@ -1,4 +1,4 @@
-/// How fast an app may send, and how much of what is costly is done at once.
+/// How fast an app may send, and how much costly work is done at once.
 @NullMarked
 package io.pushplanet.dispatcher.limit;
 

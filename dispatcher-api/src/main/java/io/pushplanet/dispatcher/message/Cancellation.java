@@ -10,8 +10,8 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.dispatcher.lane.Lanes;
-import io.pushplanet.dispatcher.lane.Parcel;
+import io.pushplanet.dispatcher.lane.ConfirmedPublisher;
+import io.pushplanet.dispatcher.lane.QueueItem;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.nio.charset.StandardCharsets;
@@ -25,58 +25,62 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Stops a message as far as it can still be stopped: marks it, and takes out what waits in `later` and in inboxes. What waits
-/// for many devices at once is marked too, and ended by the worker within seconds. What is on a lane just then is stopped
-/// by the worker, or arrives.
+/// Stops a message as far as that is still possible. It marks the message, and ends deliveries that
+/// wait in `later` and in inboxes. A broadcast that waits for many devices is marked too, and the
+/// worker ends it within seconds. A message that is on a lane at that moment is stopped by the
+/// worker, or arrives.
 ///
-/// The end of a delivery is told to the broker before its row is deleted: a crash in between leaves the row to be sent or
-/// cancelled again, never a delivery without an end. Thread-safe.
+/// The broker is told of the end of a delivery before its row is deleted: after a crash in between
+/// the row is sent or cancelled again, but no delivery stays without an end. Thread-safe.
 @Component
 class Cancellation {
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
   private static final Duration PAUSE = Duration.ofMillis(50);
   private static final int AT_ONCE = 500;
 
-  /// Rows of `later`, each of which may have as many recipients as a lane message.
+  /// Of rows of `later`, each of which may have as many recipients as a lane message.
   private static final int LATER_AT_ONCE = 50;
 
   private final MessageMapper mapper;
   private final AcceptedMessages accepted;
-  private final Lanes lanes;
+  private final ConfirmedPublisher publisher;
   private final TransactionTemplate transactions;
   private final Clock clock;
 
   Cancellation(
       MessageMapper mapper,
       AcceptedMessages accepted,
-      Lanes lanes,
+      ConfirmedPublisher publisher,
       PlatformTransactionManager transactions,
       Clock clock) {
     this.mapper = mapper;
     this.accepted = accepted;
-    this.lanes = lanes;
+    this.publisher = publisher;
     this.transactions = new TransactionTemplate(transactions);
-    // No gap locks: nobody who parks another message waits.
+    // Without gap locks, so that a worker that parks another message does not wait.
     this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.clock = clock;
   }
 
   /// A message that is done stays as it is.
   ///
-  /// @throws ProblemException 404 when there is no such message, 503 when its row is not written yet
+  /// @throws ProblemException 404 when there is no such message, 503 when its row is not written
+  ///     yet
   void cancel(AppId app, MessageId id) {
     if (row(app, id).done()) {
       return;
     }
     Instant now = clock.instant();
     mapper.cancel(app.value(), id.day(), id.value(), now);
-    // After the message: whoever parks it just now looks at the message afterwards.
+    // Cancelled after the message: a worker that parks it at this moment reads the message
+    // afterwards.
     mapper.cancelBroadcast(app.value(), id.value(), now);
     takeFromLater(app, id);
     takeFromInboxes(app, id);
   }
 
-  /// The row is written behind; a cancellation that is quicker waits for it.
+  /// The statistics role writes the row some time after the message was accepted. A cancellation
+  /// that comes earlier waits for the row.
   private MessageMapper.MessageRow row(AppId app, MessageId id) {
     Instant end = clock.instant().plus(LONGEST_WAIT);
     while (true) {
@@ -144,10 +148,10 @@ class Cancellation {
   private void tell(AppId app, MessageId id, List<DeviceId> devices) {
     Instant now = clock.instant();
     Attempt attempt = Attempt.cancelled(now);
-    lanes.publish(
+    publisher.publish(
         devices.stream()
             .map(device ->
-                Parcel.of(
+                QueueItem.of(
                     Topology.EVENTS,
                     new DeliveryEvent.Ended(
                         app, now, id, device, DeliveryState.CANCELLED, attempt)))

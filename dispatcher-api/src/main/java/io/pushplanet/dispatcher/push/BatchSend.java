@@ -21,21 +21,23 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Sends up to [#MOST] different messages of one request: a wrong one is told in its place and hinders no other; all that are
-/// right are looked up together, and confirmed in [Slices].
+/// Sends up to [#MOST] different messages of one request. A faulty message is reported in its place
+/// and does not affect the others. The valid ones are looked up together, and published in
+/// [Slices].
 @Component
 class BatchSend {
   static final int MOST = 1_000;
 
-  /// What is wrong with one message, or the answer would be many times as long as the request.
+  /// More errors of one message are not reported: the answer could be many times as long as the
+  /// request.
   private static final int MOST_ERRORS = 10;
 
   private final PushDispatch dispatch;
-  private final LargeRequests large;
+  private final MemoryLimits memoryLimits;
 
-  BatchSend(PushDispatch dispatch, LargeRequests large) {
+  BatchSend(PushDispatch dispatch, MemoryLimits memoryLimits) {
     this.dispatch = dispatch;
-    this.large = large;
+    this.memoryLimits = memoryLimits;
   }
 
   /// @param allAccepted whether the answer is 202 rather than 207
@@ -57,7 +59,7 @@ class BatchSend {
     return messages == null ? List.of() : messages.valueStream().toList();
   }
 
-  /// @param seed the id from which each message's own follows
+  /// @param seed the id from which the id of each message is derived
   Outcome send(
       AppId app,
       List<JsonNode> messages,
@@ -75,7 +77,7 @@ class BatchSend {
           requestId,
           () -> wanted.put(index, SendRequestReader.read(object(messages.get(index)))));
     }
-    LookUp begun = dispatch.begin(app, wanted.values());
+    LookUp lookUp = dispatch.beginLookUp(app, wanted.values());
     Slices slices = new Slices(dispatch::publish);
     wanted.forEach((index, request) -> {
       ObjectNode result = (ObjectNode) results.get(index);
@@ -84,13 +86,13 @@ class BatchSend {
           requestId,
           () -> {
             Receipt receipt =
-                large.message(
+                memoryLimits.forDevices(
                     app,
                     request.audience(),
                     () -> {
                       PushDispatch.Prepared one =
                           dispatch.prepare(
-                              app, request, messageId(seed, index), traceparent, begun);
+                              app, request, messageId(seed, index), traceparent, lookUp);
                       slices.add(one);
                       return one.receipt();
                     });
@@ -104,7 +106,8 @@ class BatchSend {
     return new Outcome(body, slices.count() == messages.size());
   }
 
-  /// What is wrong with one message is told in its place, with pointers into it, as if it had come alone.
+  /// Reports the fault of one message in its place, with pointers into that message, as if it had
+  /// come alone.
   private static void step(ObjectNode result, String requestId, Runnable step) {
     try {
       step.run();
@@ -127,7 +130,8 @@ class BatchSend {
         ProblemCode.INVALID_REQUEST, detail, List.of(new FieldError("", "not_an_object", detail)));
   }
 
-  /// The same seed gives the same ids, so that a repeated batch repeats its messages' ids; they sort as the batch names them.
+  /// The same seed gives the same ids, so that a repeated batch repeats the ids of its messages.
+  /// The ids sort in the order of the batch.
   static MessageId messageId(MessageId seed, int index) {
     byte[] hash = Sha256.of(seed.value() + "/" + index);
     return MessageIds.after(seed, index, ByteBuffer.wrap(hash).getLong());

@@ -27,7 +27,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.JsonNode;
 
-/// Where a message comes in. [PushDispatch] takes it from here.
+/// The operations that send messages. [PushDispatch] takes each message from here.
 @RestController
 class PushController {
   /// https://www.w3.org/TR/trace-context/#traceparent-header
@@ -38,8 +38,8 @@ class PushController {
   private final BatchSend batches;
   private final IdempotentRequests idempotency;
   private final Bodies bodies;
-  private final LargeRequests large;
-  private final SendLimits limits;
+  private final MemoryLimits memoryLimits;
+  private final SendLimits rateLimits;
   private final MessageIds ids;
 
   PushController(
@@ -47,15 +47,15 @@ class PushController {
       BatchSend batches,
       IdempotentRequests idempotency,
       Bodies bodies,
-      LargeRequests large,
-      SendLimits limits,
+      MemoryLimits memoryLimits,
+      SendLimits rateLimits,
       MessageIds ids) {
     this.dispatch = dispatch;
     this.batches = batches;
     this.idempotency = idempotency;
     this.bodies = bodies;
-    this.large = large;
-    this.limits = limits;
+    this.memoryLimits = memoryLimits;
+    this.rateLimits = rateLimits;
     this.ids = ids;
   }
 
@@ -64,32 +64,36 @@ class PushController {
   void send(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_MESSAGE_BYTES);
-    write(
-        large.alone(
-            caller.app(), bytes.length, () -> one(caller, JsonBody.of(bytes), request, response)),
-        response);
+    Given answer =
+        memoryLimits.forBody(
+            caller.app(),
+            bytes.length,
+            () -> sendMessage(caller, request, JsonBody.of(bytes), response));
+    write(answer, response);
   }
 
-  private Given one(
-      Caller caller, JsonBody body, HttpServletRequest request, HttpServletResponse response) {
+  private Given sendMessage(
+      Caller caller, HttpServletRequest request, JsonBody body, HttpServletResponse response) {
     SendRequest wanted = SendRequestReader.read(body.root());
-    limits.take(caller.app(), 1, response);
-    return large.message(
-        caller.app(),
-        wanted.audience(),
-        () ->
-            once(
-                caller,
-                "messages",
-                request,
-                body,
-                id -> {
-                  Receipt receipt = dispatch.send(caller.app(), wanted, id, traceparent(request));
-                  return new Answer(
-                      202,
-                      "/v1/apps/" + caller.app() + "/messages/" + receipt.id(),
-                      text(WireForm.write(receipt)));
-                }));
+    rateLimits.take(caller.app(), 1, response);
+    return memoryLimits.forDevices(
+        caller.app(), wanted.audience(), () -> dispatchOnce(caller, request, body, wanted));
+  }
+
+  private Given dispatchOnce(
+      Caller caller, HttpServletRequest request, JsonBody body, SendRequest wanted) {
+    return answerOnce(
+        caller,
+        "messages",
+        request,
+        body,
+        id -> {
+          Receipt receipt = dispatch.send(caller.app(), wanted, id, traceparent(request));
+          return new Answer(
+              202,
+              "/v1/apps/" + caller.app() + "/messages/" + receipt.id(),
+              text(WireForm.write(receipt)));
+        });
   }
 
   @PostMapping("/v1/apps/{app}/messages:batch")
@@ -97,17 +101,19 @@ class PushController {
   void sendBatch(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_MESSAGE_BYTES);
-    write(
-        large.batch(
-            caller.app(), bytes.length, () -> batch(caller, JsonBody.of(bytes), request, response)),
-        response);
+    Given answer =
+        memoryLimits.forBatch(
+            caller.app(),
+            bytes.length,
+            () -> sendMessages(caller, request, JsonBody.of(bytes), response));
+    write(answer, response);
   }
 
-  private Given batch(
-      Caller caller, JsonBody body, HttpServletRequest request, HttpServletResponse response) {
+  private Given sendMessages(
+      Caller caller, HttpServletRequest request, JsonBody body, HttpServletResponse response) {
     List<JsonNode> messages = BatchSend.read(body.root());
-    limits.take(caller.app(), messages.size(), response);
-    return once(
+    rateLimits.take(caller.app(), messages.size(), response);
+    return answerOnce(
         caller,
         "batch",
         request,
@@ -126,7 +132,8 @@ class PushController {
   ResponseEntity<byte[]> validate(Caller caller, HttpServletRequest request) throws IOException {
     byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_MESSAGE_BYTES);
     Validation validation =
-        large.alone(caller.app(), bytes.length, () -> validated(caller, JsonBody.of(bytes)));
+        memoryLimits.forBody(
+            caller.app(), bytes.length, () -> validated(caller, JsonBody.of(bytes)));
     return ResponseEntity.ok()
         .contentType(MediaType.APPLICATION_JSON)
         .body(WireForm.write(validation));
@@ -134,11 +141,13 @@ class PushController {
 
   private Validation validated(Caller caller, JsonBody body) {
     SendRequest wanted = SendRequestReader.read(body.root());
-    return large.message(
+    return memoryLimits.forDevices(
         caller.app(), wanted.audience(), () -> dispatch.validate(caller.app(), wanted, ids.next()));
   }
 
-  private Given once(
+  /// Does the work, unless a request with the same Idempotency-Key was answered before: then its
+  /// answer is given again.
+  private Given answerOnce(
       Caller caller,
       String operation,
       HttpServletRequest request,
@@ -150,7 +159,8 @@ class PushController {
         : idempotency.once(caller.app(), operation, key, body.bytes(), work);
   }
 
-  /// By hand, because this is the one hot answer: Spring's way for a `ResponseEntity` negotiates what is fixed here.
+  /// Writes the answer by hand, because this is the hot path: for a `ResponseEntity` Spring would
+  /// negotiate a content type that is fixed here.
   private static void write(Given given, HttpServletResponse response) throws IOException {
     Answer answer = given.answer();
     byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);

@@ -27,8 +27,8 @@ import io.pushplanet.dispatcher.audience.AudienceResolver;
 import io.pushplanet.dispatcher.audience.AudienceResolver.LookUp;
 import io.pushplanet.dispatcher.audience.AudienceResolver.Resolution;
 import io.pushplanet.dispatcher.input.Findings;
-import io.pushplanet.dispatcher.lane.Lanes;
-import io.pushplanet.dispatcher.lane.Parcel;
+import io.pushplanet.dispatcher.lane.ConfirmedPublisher;
+import io.pushplanet.dispatcher.lane.QueueItem;
 import io.pushplanet.dispatcher.message.AcceptedMessages;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.time.Clock;
@@ -45,18 +45,20 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/// The way of a message through this process: find its devices, choose each one's lane, publish the message and the news of
-/// it, and say "accepted" only when the broker has confirmed them all. Touches no table when routes are known. Thread-safe.
+/// The way of a message through this process: find its devices, choose a lane for each, publish the
+/// message and its accepted event, and answer "accepted" only when the broker has confirmed
+/// everything. When the routes are known, it reads no table. Thread-safe.
 ///
-/// The next link is the worker's `Delivery`.
+/// The worker's `Delivery` takes the message from here.
 @Component
 class PushDispatch {
-  /// Their sizes are not looked at before it is known that nothing else leads to the devices.
-  private static final List<Channel> SELDOM = List.of(Channel.HMS, Channel.WEBPUSH);
+  /// Few devices use these channels. A payload is measured for one of them only when no other
+  /// channel leads to the devices.
+  private static final List<Channel> RARE = List.of(Channel.HMS, Channel.WEBPUSH);
 
   private final AudienceResolver audiences;
   private final SessionDirectory directory;
-  private final Lanes lanes;
+  private final ConfirmedPublisher publisher;
   private final AcceptedMessages accepted;
   private final Clock clock;
   private final PushMetrics metrics;
@@ -64,60 +66,67 @@ class PushDispatch {
   PushDispatch(
       AudienceResolver audiences,
       SessionDirectory directory,
-      Lanes lanes,
+      ConfirmedPublisher publisher,
       AcceptedMessages accepted,
       Clock clock,
       PushMetrics metrics) {
     this.audiences = audiences;
     this.directory = directory;
-    this.lanes = lanes;
+    this.publisher = publisher;
     this.accepted = accepted;
     this.clock = clock;
     this.metrics = metrics;
   }
 
-  /// A message with everything that must be confirmed before it counts as accepted.
+  /// A message with everything that the broker must confirm before the message counts as accepted.
   ///
-  /// @param news that it was accepted, one of the parcels
-  /// @param failing devices that no way leads to
+  /// @param items everything to publish, the accepted event included
+  /// @param acceptedEvent the item that says that the message was accepted
+  /// @param unreachable the devices that no channel leads to
   record Prepared(
-      Receipt receipt, Priority priority, List<Parcel> parcels, Parcel news, List<NoWay> failing) {
+      Receipt receipt,
+      Priority priority,
+      List<QueueItem> items,
+      QueueItem acceptedEvent,
+      List<Unreachable> unreachable) {
     long bytes() {
-      return parcels.stream().mapToLong(parcel -> parcel.body().length).sum();
+      return items.stream().mapToLong(item -> item.body().length).sum();
     }
   }
 
-  /// @throws BrokerUnavailable when nothing can be promised
+  /// @throws BrokerUnavailable when the broker has not confirmed everything; the message may still
+  ///     arrive
   Receipt send(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
-    Prepared prepared = prepare(app, request, id, traceparent, alone(app));
+    Prepared prepared = prepare(app, request, id, traceparent, lookUpOfOne(app));
     publish(List.of(prepared));
     return prepared.receipt();
   }
 
-  /// What [#send] would answer, and what would become of it as far as that is known; nothing is published.
+  /// What [#send] would answer, and which devices it could not reach. Publishes nothing.
   Validation validate(AppId app, SendRequest request, MessageId id) {
-    Prepared prepared = prepare(app, request, id, null, alone(app));
-    return Validation.of(prepared.receipt(), prepared.failing());
+    Prepared prepared = prepare(app, request, id, null, lookUpOfOne(app));
+    return Validation.of(prepared.receipt(), prepared.unreachable());
   }
 
-  private LookUp alone(AppId app) {
+  private LookUp lookUpOfOne(AppId app) {
     return audiences.begin(app, List.of());
   }
 
-  /// Begins the look-up of what came in one request, for [#prepare].
-  LookUp begin(AppId app, Collection<SendRequest> requests) {
+  /// Looks up together what all messages of one batch need, for [#prepare].
+  LookUp beginLookUp(AppId app, Collection<SendRequest> requests) {
     return metrics.resolving(
         () -> audiences.begin(app, requests.stream().map(SendRequest::audience).toList()));
   }
 
-  /// Finds the recipients and encodes what will be published; changes nothing.
+  /// Finds the recipients and encodes the items to publish. Changes nothing.
   ///
-  /// @param begun of the request that it came in
-  /// @throws ProblemException 413 when it is too large for the only way there is
+  /// @param lookUp the look-up of the request that the message came in
+  /// @throws ProblemException 413 when the message is too large for the only channel that leads to
+  ///     its devices
   Prepared prepare(
-      AppId app, SendRequest request, MessageId id, @Nullable String traceparent, LookUp begun) {
+      AppId app, SendRequest request, MessageId id, @Nullable String traceparent, LookUp lookUp) {
     Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
-    Resolution resolution = metrics.resolving(() -> resolution(app, request, begun));
+    Resolution resolution = metrics.resolving(() -> resolution(app, request, lookUp));
     Push push =
         Push.accepted(
             id,
@@ -135,11 +144,12 @@ class PushDispatch {
     };
   }
 
-  private Resolution resolution(AppId app, SendRequest request, LookUp begun) {
+  private Resolution resolution(AppId app, SendRequest request, LookUp lookUp) {
     try {
-      return audiences.resolve(app, request.audience(), begun);
+      return audiences.resolve(app, request.audience(), lookUp);
     } catch (ProblemException e) {
-      // Too large for anything but a call is said first, whoever it is for.
+      // A message that is too large for anything but a call gets that 413 instead, as it would with
+      // a known audience.
       PayloadSizes.check(request, List.of());
       throw e;
     }
@@ -152,48 +162,49 @@ class PushDispatch {
         : request.overrides();
   }
 
-  /// @throws BrokerUnavailable when one of them was not confirmed
-  void publish(List<Prepared> prepared) {
-    lanes.publish(prepared.stream().flatMap(one -> one.parcels().stream()).toList());
+  /// @throws BrokerUnavailable when the broker has not confirmed all of them
+  void publish(List<Prepared> messages) {
+    publisher.publish(messages.stream().flatMap(message -> message.items().stream()).toList());
     Instant confirmedAt = clock.instant();
-    for (Prepared one : prepared) {
-      metrics.confirmed(one, confirmedAt);
-      accepted.remember(one.receipt().id(), one.news().body());
+    for (Prepared message : messages) {
+      metrics.confirmed(message, confirmedAt);
+      accepted.remember(message.receipt().id(), message.acceptedEvent().body());
     }
   }
 
   private Prepared toDevices(Push push, SendRequest request, AudienceResolver.Found found) {
     PayloadSizes.check(request, found.routes().values());
     checkPushMagic(request, found.routes().values());
-    Map<Channel, List<Recipient>> lanesOf = new EnumMap<>(Channel.class);
-    List<Parcel> parcels = new ArrayList<>();
-    List<NoWay> failing = new ArrayList<>();
+    Map<Channel, List<Recipient>> byChannel = new EnumMap<>(Channel.class);
+    List<QueueItem> items = new ArrayList<>();
+    List<Unreachable> unreachable = new ArrayList<>();
     Set<DeviceId> connected = connected(push, found);
     for (DeviceId device : found.devices()) {
       DeviceRoute route = found.routes().get(device);
       if (route == null) {
-        failing.add(new NoWay(device, "unknown_device", "register this device or forget its id"));
+        unreachable.add(
+            new Unreachable(device, "unknown_device", "register this device or forget its id"));
         continue;
       }
       Recipient recipient = found.recipient(route);
-      Optional<Channel> lane =
+      Optional<Channel> channel =
           recipient.channel(push.delivery().route(), connected.contains(device), List.of());
-      if (lane.isEmpty()) {
-        failing.add(
-            new NoWay(
+      if (channel.isEmpty()) {
+        unreachable.add(
+            new Unreachable(
                 device, "no_channel", "register a channel for this device or change the route"));
       } else {
-        lanesOf.computeIfAbsent(lane.get(), channel -> new ArrayList<>()).add(recipient);
+        byChannel.computeIfAbsent(channel.get(), _ -> new ArrayList<>()).add(recipient);
       }
     }
-    failing.forEach(one -> parcels.add(failed(push, one)));
-    onlyOver(push.delivery().route(), lanesOf)
+    unreachable.forEach(one -> items.add(failedEvent(push, one)));
+    onlyRareChannel(push.delivery().route(), byChannel)
         .ifPresent(channel -> PayloadSizes.checkOnly(channel, request));
     Push part = push.ofAudience(found.devices().size());
-    lanesOf.forEach(
-        (channel, recipients) -> addChunks(parcels, part, request.written(), channel, recipients));
-    Parcel news = news(push, request, found.devices(), null);
-    return prepared(push, parcels, news, failing, found.devices().size());
+    byChannel.forEach(
+        (channel, recipients) -> addChunks(items, part, request.written(), channel, recipients));
+    QueueItem acceptedEvent = acceptedEvent(push, request, found.devices(), null);
+    return prepared(push, items, acceptedEvent, unreachable, found.devices().size());
   }
 
   private static void checkPushMagic(SendRequest request, Collection<DeviceRoute> devices) {
@@ -219,57 +230,59 @@ class PushDispatch {
     return route.apns() != null && route.apns().type() == ApnsPushType.MDM;
   }
 
-  /// The only channel that leads to any of the devices, if it is a seldom one. Where a message is too large for some among
-  /// others, their deliveries say so.
-  private static Optional<Channel> onlyOver(Route route, Map<Channel, List<Recipient>> lanesOf) {
-    return SELDOM.stream()
+  /// The rare channel that is the only way to every one of the devices, if there is one. Where only
+  /// some devices depend on a rare channel and the message is too large for it, the deliveries to
+  /// these devices fail with that reason instead.
+  private static Optional<Channel> onlyRareChannel(
+      Route route, Map<Channel, List<Recipient>> byChannel) {
+    return RARE.stream()
         .filter(channel ->
-            lanesOf.keySet().equals(Set.of(channel))
-                && lanesOf.getOrDefault(channel, List.of()).stream()
+            byChannel.keySet().equals(Set.of(channel))
+                && byChannel.getOrDefault(channel, List.of()).stream()
                     .allMatch(it -> it.channel(route, false, List.of(channel)).isEmpty()))
         .findAny();
   }
 
   private static void addChunks(
-      List<Parcel> parcels, Push push, Json content, Channel channel, List<Recipient> recipients) {
+      List<QueueItem> items, Push push, Json content, Channel channel, List<Recipient> recipients) {
     String queue = Topology.lane(channel, push.delivery().priority());
     for (int from = 0; from < recipients.size(); from += Push.MOST_RECIPIENTS) {
       List<Recipient> chunk =
           recipients.subList(from, Math.min(recipients.size(), from + Push.MOST_RECIPIENTS));
-      parcels.add(new Parcel(queue, WireForm.write(push.to(chunk), content)));
+      items.add(new QueueItem(queue, WireForm.write(push.to(chunk), content)));
     }
   }
 
   private Prepared toFanout(Push push, SendRequest request, @Nullable Integer estimate) {
     int about = estimate == null ? 0 : estimate;
-    List<Parcel> parcels = new ArrayList<>();
-    parcels.add(
-        Parcel.of(
+    List<QueueItem> items = new ArrayList<>();
+    items.add(
+        QueueItem.of(
             Topology.fanout(push.delivery().priority()),
             new FanoutOrder(push.ofAudience(about), request.audience(), null)));
-    Parcel news = news(push, request, List.of(), about);
-    return prepared(push, parcels, news, List.of(), estimate);
+    QueueItem acceptedEvent = acceptedEvent(push, request, List.of(), about);
+    return prepared(push, items, acceptedEvent, List.of(), estimate);
   }
 
   private static Prepared prepared(
       Push push,
-      List<Parcel> parcels,
-      Parcel news,
-      List<NoWay> failing,
+      List<QueueItem> items,
+      QueueItem acceptedEvent,
+      List<Unreachable> unreachable,
       @Nullable Integer estimate) {
-    parcels.add(news);
+    items.add(acceptedEvent);
     return new Prepared(
         Receipt.accepted(push.id(), push.acceptedAt(), estimate),
         push.delivery().priority(),
-        parcels,
-        news,
-        failing);
+        items,
+        acceptedEvent,
+        unreachable);
   }
 
-  /// @param estimate null when `devices` are all
-  private static Parcel news(
+  /// @param estimate null when `devices` are all recipients
+  private static QueueItem acceptedEvent(
       Push push, SendRequest request, List<DeviceId> devices, @Nullable Integer estimate) {
-    return Parcel.of(
+    return QueueItem.of(
         Topology.ACCEPTED,
         new DeliveryEvent.Accepted(
             push.app(),
@@ -284,17 +297,19 @@ class PushDispatch {
             estimate));
   }
 
-  /// The delivery ends as it begins.
-  private static Parcel failed(Push push, NoWay one) {
+  /// Ends the delivery to an unreachable device at once.
+  private static QueueItem failedEvent(Push push, Unreachable one) {
     Attempt attempt = Attempt.rejected(null, push.acceptedAt(), one.reason(), one.action());
-    return Parcel.of(
+    return QueueItem.of(
         Topology.EVENTS,
         new DeliveryEvent.Ended(
             push.app(), push.acceptedAt(), push.id(), one.device(), DeliveryState.FAILED, attempt));
   }
 
-  /// Only where it decides anything: a device with both ways, and a caller who leaves the choice to us. While the directory
-  /// is away such a device counts as connected: the worker falls back to its vendor when it is not.
+  /// The devices that are connected. The directory is asked only about devices where the answer
+  /// decides the channel: those with both MQTT and a vendor, under route `auto`. While the
+  /// directory is away, these devices count as connected: the worker falls back to the vendor where
+  /// one is not.
   private Set<DeviceId> connected(Push push, AudienceResolver.Found found) {
     if (push.delivery().route() != Route.AUTO) {
       return Set.of();

@@ -6,15 +6,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// What is said of a message that would be accepted.
+/// The answer to a validation of a message that would be accepted.
 ///
-/// @param warnings why deliveries of it would fail at once
+/// @param warnings why some of its deliveries would fail at once
 record Validation(boolean valid, Receipt.Recipients recipients, List<FieldError> warnings) {
-  /// One for each reason, however many devices it is true of.
-  static Validation of(Receipt receipt, List<NoWay> failing) {
-    Map<String, List<NoWay>> byReason =
-        failing.stream()
-            .collect(Collectors.groupingBy(NoWay::reason, LinkedHashMap::new, Collectors.toList()));
+  /// Gives one warning for each reason, however many devices have it.
+  static Validation of(Receipt receipt, List<Unreachable> unreachable) {
+    Map<String, List<Unreachable>> byReason =
+        unreachable.stream()
+            .collect(
+                Collectors.groupingBy(
+                    Unreachable::reason, LinkedHashMap::new, Collectors.toList()));
     int recipients = receipt.recipients().estimate();
     return new Validation(
         true,
@@ -22,8 +24,8 @@ record Validation(boolean valid, Receipt.Recipients recipients, List<FieldError>
         byReason.values().stream().map(some -> warning(some, recipients)).toList());
   }
 
-  private static FieldError warning(List<NoWay> some, int recipients) {
-    NoWay first = some.getFirst();
+  private static FieldError warning(List<Unreachable> some, int recipients) {
+    Unreachable first = some.getFirst();
     return new FieldError(
         "/audience",
         first.reason(),

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.github.benmanes.caffeine.cache.LoadingCache;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.access.KeyCache.Loader;
-import io.pushplanet.dispatcher.limit.Turns;
+import io.pushplanet.dispatcher.limit.Bulkhead;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import java.time.Duration;
 import java.util.List;
@@ -35,7 +35,8 @@ class KeyCacheTest {
           nanos::get,
           new Loader(
               this::read,
-              new Turns(2, 10, Duration.ofSeconds(1), ProblemCode.DATABASE_UNAVAILABLE, "busy")));
+              new Bulkhead(
+                  2, 10, Duration.ofSeconds(1), ProblemCode.DATABASE_UNAVAILABLE, "busy")));
 
   @Test
   void a_key_in_use_outlives_an_outage_of_mysql() {
@@ -43,7 +44,7 @@ class KeyCacheTest {
     pass(KNOWN.dividedBy(2).plusMinutes(1));
     assertThat(cache.get("k")).contains(KEY);
     Eventually.within(Duration.ofSeconds(10), () -> assertThat(asked).hasValue(2));
-    // What was read is put a moment later.
+    // The key is put into the cache a moment after it was read.
     Eventually.within(
         Duration.ofSeconds(10), () -> assertThat(cache.policy().refreshes()).isEmpty());
 
@@ -114,7 +115,7 @@ class KeyCacheTest {
   }
 
   @Test
-  void what_is_unknown_is_asked_for_again_soon() {
+  void an_unknown_key_is_looked_up_again_soon() {
     assertThat(cache.get("made-up")).isEmpty();
     assertThat(cache.get("made-up")).isEmpty();
     assertThat(asked).hasValue(1);

@@ -82,7 +82,7 @@ class SendLimitsTest {
   }
 
   @Test
-  void what_is_owed_for_a_batch_is_kept_until_it_is_paid_off() {
+  void the_debt_for_a_batch_is_kept_until_it_is_paid_off() {
     assertThat(SendLimits.kept(1)).isGreaterThan(Duration.ofSeconds(1_000));
     assertThat(SendLimits.kept(0)).isPositive();
   }

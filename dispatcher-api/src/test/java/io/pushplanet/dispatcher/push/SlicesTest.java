@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
-import io.pushplanet.dispatcher.lane.Parcel;
+import io.pushplanet.dispatcher.lane.QueueItem;
 import io.pushplanet.dispatcher.push.PushDispatch.Prepared;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,11 +18,12 @@ class SlicesTest {
   private final Slices slices = new Slices(published::add);
 
   private static Prepared message(int bytes) {
-    Parcel news = new Parcel("push.accepted", new byte[bytes / 2]);
-    Parcel parcel = new Parcel("push.fcm.normal", new byte[bytes - bytes / 2]);
+    QueueItem acceptedEvent = new QueueItem("push.accepted", new byte[bytes / 2]);
+    QueueItem item = new QueueItem("push.fcm.normal", new byte[bytes - bytes / 2]);
     Receipt receipt =
         Receipt.accepted(new MessageId("0192e0f0-1234-7000-8000-000000000001"), Instant.EPOCH, 1);
-    return new Prepared(receipt, Priority.NORMAL, List.of(parcel, news), news, List.of());
+    return new Prepared(
+        receipt, Priority.NORMAL, List.of(item, acceptedEvent), acceptedEvent, List.of());
   }
 
   @Test
@@ -39,7 +40,7 @@ class SlicesTest {
   }
 
   @Test
-  void what_has_many_bytes_is_published_before_more_of_it_is_prepared() {
+  void a_slice_is_published_before_more_messages_are_prepared() {
     for (int i = 0; i < 9; i++) {
       slices.add(message(MEGABYTE / 4));
     }
@@ -52,7 +53,7 @@ class SlicesTest {
   }
 
   @Test
-  void nothing_is_published_of_nothing() {
+  void an_empty_batch_publishes_nothing() {
     slices.end();
 
     assertThat(published).isEmpty();

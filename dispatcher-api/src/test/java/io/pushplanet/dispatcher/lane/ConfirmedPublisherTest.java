@@ -14,19 +14,20 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-class LanesTest {
+class ConfirmedPublisherTest {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
 
-  /// Each of its items would wait for its turn, and nothing is confirmed.
+  /// Otherwise each item would wait until it times out, because the broker confirms none.
   @Test
   void a_large_request_ends_with_its_first_failure() {
-    List<Parcel> parcels = Collections.nCopies(10_000, new Parcel("push.events", new byte[] {'1'}));
-    try (LanePublisher publisher =
+    List<QueueItem> items =
+        Collections.nCopies(10_000, new QueueItem("push.events", new byte[] {'1'}));
+    try (LanePublisher lanes =
         new LanePublisher(
             away(), "test", LanePublisher.Settings.DEFAULT, RandomGenerator.getDefault(), meters)) {
-      Lanes lanes = new Lanes(publisher);
+      ConfirmedPublisher publisher = new ConfirmedPublisher(lanes);
 
-      assertThatThrownBy(() -> lanes.publish(parcels)).isInstanceOf(BrokerUnavailable.class);
+      assertThatThrownBy(() -> publisher.publish(items)).isInstanceOf(BrokerUnavailable.class);
     }
 
     assertThat(meters.get("pushplanet.lane.items").tag("result", "failed").counter().count())

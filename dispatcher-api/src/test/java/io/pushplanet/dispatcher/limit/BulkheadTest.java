@@ -14,15 +14,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-class TurnsTest {
+class BulkheadTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final CountDownLatch began = new CountDownLatch(1);
   private final CountDownLatch ends = new CountDownLatch(1);
 
-  private static Turns turns(int atOnce, int inLine) {
-    return new Turns(
-        atOnce, inLine, Duration.ofDays(1), ProblemCode.DATABASE_UNAVAILABLE, "Try again.");
+  private static Bulkhead bulkhead(int permits, int mostWaiting) {
+    return new Bulkhead(
+        permits, mostWaiting, Duration.ofDays(1), ProblemCode.DATABASE_UNAVAILABLE, "Try again.");
   }
 
   private String slow() {
@@ -36,15 +36,15 @@ class TurnsTest {
   }
 
   @Test
-  void who_comes_when_the_line_is_full_is_told_at_once() throws Exception {
-    Turns turns = turns(1, 1);
+  void a_caller_is_refused_at_once_when_too_many_wait() throws Exception {
+    Bulkhead bulkhead = bulkhead(1, 1);
     try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
-      Future<String> first = callers.submit(() -> turns.inTurn(this::slow));
+      Future<String> first = callers.submit(() -> bulkhead.call(this::slow));
       began.await();
       List<Future<String>> two =
           List.of(
-              callers.submit(() -> turns.inTurn(() -> "found")),
-              callers.submit(() -> turns.inTurn(() -> "found")));
+              callers.submit(() -> bulkhead.call(() -> "found")),
+              callers.submit(() -> bulkhead.call(() -> "found")));
 
       Future<String> refused;
       try {
@@ -71,29 +71,29 @@ class TurnsTest {
 
   @Test
   void failed_work_leaves_its_place_to_the_next() {
-    Turns turns = turns(1, 0);
+    Bulkhead bulkhead = bulkhead(1, 0);
     for (int i = 0; i < 3; i++) {
       assertThatThrownBy(() ->
-              turns.inTurn(() -> {
+              bulkhead.call(() -> {
                 throw new IllegalStateException("away");
               }))
           .hasMessage("away");
     }
 
-    assertThat(turns.inTurn(() -> "found")).isEqualTo("found");
+    assertThat(bulkhead.call(() -> "found")).isEqualTo("found");
   }
 
   @Test
-  void heavy_work_waits_for_the_light_and_what_finds_no_place_is_told_at_once() throws Exception {
-    Turns turns = turns(10, 10);
+  void heavy_work_waits_for_light_work_or_is_refused_at_once() throws Exception {
+    Bulkhead bulkhead = bulkhead(10, 10);
     try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
-      Future<String> light = callers.submit(() -> turns.inTurn(3, this::slow));
+      Future<String> light = callers.submit(() -> bulkhead.call(3, this::slow));
       began.await();
-      // Beside the light work there is a place for one of the two, and a turn for neither.
+      // Beside the light work, one of the two may wait, and neither may run.
       List<Future<String>> two =
           List.of(
-              callers.submit(() -> turns.inTurn(8, () -> "heavy")),
-              callers.submit(() -> turns.inTurn(10, () -> "heavy")));
+              callers.submit(() -> bulkhead.call(8, () -> "heavy")),
+              callers.submit(() -> bulkhead.call(10, () -> "heavy")));
 
       Future<String> refused;
       Future<String> waits;
@@ -113,7 +113,7 @@ class TurnsTest {
   }
 
   @Test
-  void what_is_too_heavy_is_done_alone() {
-    assertThat(turns(10, 10).inTurn(1_000, () -> "alone")).isEqualTo("alone");
+  void work_heavier_than_all_permits_runs_alone() {
+    assertThat(bulkhead(10, 10).call(1_000, () -> "alone")).isEqualTo("alone");
   }
 }

@@ -16,7 +16,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class AppTurnsTest {
+class AppBulkheadsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final AppId FLOODING = new AppId("flooding");
   private static final AppId OTHER = new AppId("other");
@@ -24,8 +24,8 @@ class AppTurnsTest {
   private final CountDownLatch ends = new CountDownLatch(1);
   private final AtomicInteger atWork = new AtomicInteger();
 
-  private final AppTurns turns =
-      new AppTurns(10, 10, Duration.ofDays(1), ProblemCode.OVERLOADED, "Fewer at once.");
+  private final AppBulkheads bulkheads =
+      new AppBulkheads(10, 10, Duration.ofDays(1), ProblemCode.OVERLOADED, "Fewer at once.");
 
   private String slow() throws InterruptedException {
     atWork.incrementAndGet();
@@ -34,21 +34,20 @@ class AppTurnsTest {
   }
 
   @Test
-  void who_floods_has_half_of_the_turns_and_half_of_the_line_and_others_come_at_once()
-      throws Exception {
+  void a_flooding_app_gets_half_of_the_permits_and_others_run_at_once() throws Exception {
     List<Future<String>> flood = new ArrayList<>();
     try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
       try {
         for (int i = 0; i < 5; i++) {
-          flood.add(callers.submit(() -> turns.inTurn(FLOODING, 1, this::slow)));
+          flood.add(callers.submit(() -> bulkheads.call(FLOODING, 1, this::slow)));
         }
         Eventually.within(PATIENCE, () -> assertThat(atWork).hasValue(5));
         for (int i = 0; i < 7; i++) {
-          flood.add(callers.submit(() -> turns.inTurn(FLOODING, 1, this::slow)));
+          flood.add(callers.submit(() -> bulkheads.call(FLOODING, 1, this::slow)));
         }
         Eventually.within(PATIENCE, () -> assertThat(flood).filteredOn(Future::isDone).hasSize(2));
 
-        assertThat(turns.inTurn(OTHER, 5, () -> "at once")).isEqualTo("at once");
+        assertThat(bulkheads.call(OTHER, 5, () -> "at once")).isEqualTo("at once");
         assertThat(atWork).hasValue(5);
       } finally {
         ends.countDown();
@@ -65,17 +64,17 @@ class AppTurnsTest {
       }
     }
     assertThat(atWork).hasValue(10);
-    assertThat(turns.apps()).isZero();
+    assertThat(bulkheads.apps()).isZero();
   }
 
   @Test
-  void what_is_too_heavy_counts_as_half_and_leaves_the_other_half_to_others() throws Exception {
+  void work_that_is_too_heavy_takes_half_of_the_permits() throws Exception {
     try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
-      Future<String> heavy = callers.submit(() -> turns.inTurn(FLOODING, 1_000_000, this::slow));
+      Future<String> heavy = callers.submit(() -> bulkheads.call(FLOODING, 1_000_000, this::slow));
       Eventually.within(PATIENCE, () -> assertThat(atWork).hasValue(1));
       try {
-        assertThat(turns.inTurn(OTHER, 1_000_000, () -> "beside it")).isEqualTo("beside it");
-        assertThat(turns.apps()).isOne();
+        assertThat(bulkheads.call(OTHER, 1_000_000, () -> "beside it")).isEqualTo("beside it");
+        assertThat(bulkheads.apps()).isOne();
       } finally {
         ends.countDown();
       }
@@ -87,7 +86,7 @@ class AppTurnsTest {
   void work_that_fails_leaves_nothing_behind() {
     for (int i = 0; i < 30; i++) {
       assertThatThrownBy(() ->
-              turns.inTurn(
+              bulkheads.call(
                   OTHER,
                   5,
                   () -> {
@@ -96,7 +95,7 @@ class AppTurnsTest {
           .hasMessage("away");
     }
 
-    assertThat(turns.apps()).isZero();
-    assertThat(turns.inTurn(OTHER, 5, () -> "done")).isEqualTo("done");
+    assertThat(bulkheads.apps()).isZero();
+    assertThat(bulkheads.call(OTHER, 5, () -> "done")).isEqualTo("done");
   }
 }

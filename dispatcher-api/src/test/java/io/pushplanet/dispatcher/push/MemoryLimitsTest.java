@@ -19,18 +19,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class LargeRequestsTest {
+class MemoryLimitsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int MEGABYTE = 1024 * 1024;
 
   private static final AppId SHOP = new AppId("shop");
 
-  /// Room for the bodies of four full batches, of which an app may have two, and four in its line.
-  private final LargeRequests large = new LargeRequests(192L * MEGABYTE, PATIENCE);
+  /// Memory for the bodies of four full batches: an app gets two of them, and four more of its
+  /// batches may wait.
+  private final MemoryLimits limits = new MemoryLimits(192L * MEGABYTE, PATIENCE);
 
   @Test
-  void two_full_batches_are_worked_at_and_too_many_in_line_are_told_to_come_again()
-      throws Exception {
+  void two_full_batches_run_four_wait_and_the_next_is_refused() throws Exception {
     AtomicInteger atWork = new AtomicInteger();
     CountDownLatch ends = new CountDownLatch(1);
     List<Future<Object>> batches = new ArrayList<>();
@@ -38,13 +38,14 @@ class LargeRequestsTest {
       try {
         for (int i = 0; i < 2; i++) {
           batches.add(
-              callers.submit(() -> large.batch(SHOP, MEGABYTE - 1, () -> work(atWork, ends))));
+              callers.submit(() -> limits.forBatch(SHOP, MEGABYTE - 1, () -> work(atWork, ends))));
         }
         Eventually.within(PATIENCE, () -> assertThat(atWork).hasValue(2));
 
         List<Future<Object>> more = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-          more.add(callers.submit(() -> large.batch(SHOP, MEGABYTE - 1, () -> work(atWork, ends))));
+          more.add(
+              callers.submit(() -> limits.forBatch(SHOP, MEGABYTE - 1, () -> work(atWork, ends))));
         }
         Eventually.within(PATIENCE, () -> assertThat(more).filteredOn(Future::isDone).hasSize(1));
         Future<Object> refused = more.stream().filter(Future::isDone).findFirst().orElseThrow();
@@ -57,31 +58,34 @@ class LargeRequestsTest {
                   assertThat(problem.headers()).containsEntry("Retry-After", "1");
                 });
         assertThat(atWork).hasValue(2);
-        assertThat(large.message(SHOP, toDevices(64), () -> "small")).isEqualTo("small");
+        assertThat(limits.forDevices(SHOP, toDevices(64), () -> "small")).isEqualTo("small");
       } finally {
         ends.countDown();
       }
     }
     assertThat(atWork).hasValue(6);
-    assertThat(large.message(SHOP, toDevices(1_000), () -> "large")).isEqualTo("large");
+    assertThat(limits.forDevices(SHOP, toDevices(1_000), () -> "large")).isEqualTo("large");
   }
 
-  /// Its body is small, and what it takes is not.
+  /// Its body is small, but its devices' tokens are not.
   @Test
-  void a_message_to_many_devices_waits_for_those_before_it_and_no_small_one_does()
-      throws Exception {
+  void messages_to_many_devices_wait_for_each_other_and_small_ones_do_not() throws Exception {
     AtomicInteger atWork = new AtomicInteger();
     CountDownLatch ends = new CountDownLatch(1);
     try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<Object> first =
-          callers.submit(() -> large.message(SHOP, toDevices(500), () -> work(atWork, ends)));
+          callers.submit(() -> limits.forDevices(SHOP, toDevices(500), () -> work(atWork, ends)));
       Eventually.within(PATIENCE, () -> assertThat(atWork).hasValue(1));
       Future<Object> second =
           callers.submit(() ->
-              large.batch(
-                  SHOP, 100, () -> large.message(SHOP, toDevices(100), () -> work(atWork, ends))));
+              limits.forBatch(
+                  SHOP,
+                  100,
+                  () -> limits.forDevices(SHOP, toDevices(100), () -> work(atWork, ends))));
       try {
-        assertThat(large.batch(SHOP, 100, () -> large.message(SHOP, toDevices(64), () -> "small")))
+        assertThat(
+                limits.forBatch(
+                    SHOP, 100, () -> limits.forDevices(SHOP, toDevices(64), () -> "small")))
             .isEqualTo("small");
         assertThat(second).isNotDone();
         assertThat(atWork).hasValue(1);
