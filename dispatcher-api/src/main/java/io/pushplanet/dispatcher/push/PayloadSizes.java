@@ -1,7 +1,6 @@
 package io.pushplanet.dispatcher.push;
 
 import io.pushplanet.common.delivery.Channel;
-import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Overrides;
@@ -9,7 +8,6 @@ import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.DeviceRoute;
-import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
@@ -17,13 +15,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Refuses a message that a provider would refuse for its size, before it is accepted. The sizes are those of the payload that
-/// would be sent, the message id included.
+/// Refuses a message that a provider would refuse for its size, before the message is accepted.
+/// [PayloadMeasure] gives the size of each payload.
 final class PayloadSizes {
   private static final int APNS = ApnsPushType.ALERT.largestPayloadBytes();
 
@@ -33,32 +29,30 @@ final class PayloadSizes {
   /// https://firebase.google.com/docs/cloud-messaging/concept-options#notifications_and_data_messages
   private static final int FCM = 4_096;
 
-  /// To topics (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
+  /// For messages to topics (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
   private static final int FCM_TOPIC = 2_048;
 
-  /// A body of 4,096 bytes less what encryption adds (https://www.rfc-editor.org/rfc/rfc8291#section-4).
+  /// A body of 4,096 bytes, without the bytes that encryption adds
+  /// (https://www.rfc-editor.org/rfc/rfc8291#section-4).
   private static final int WEB_PUSH = 3_993;
 
   /// The body without its tokens
   /// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).
   private static final int HMS = 4_096;
 
-  /// What a device is promised to need at most for one packet of ours.
+  /// The longest packet that a device must be ready to take.
   private static final int MQTT = 4_096;
 
-  /// Names, quotes, braces, id and time of any payload here.
+  /// The most that the names, quotes, braces, id and time of any payload take.
   private static final int MOST_BYTES_AROUND = 400;
 
-  /// With each character escaped.
+  /// Each character may be escaped.
   private static final int MOST_BYTES_OF_A_KEY = 6 * DeliveryOptions.LONGEST_COLLAPSE_KEY_BYTES;
-
-  private static final String AN_ID = "00000000-0000-7000-8000-000000000000";
-  private static final String A_TIME = "2026-11-21T10:00:00.000Z";
-  private static final long A_SECOND = 1_795_255_200;
 
   private PayloadSizes() {}
 
-  /// What only a call may have is left to [#check(SendRequest, Collection)], which knows the devices.
+  /// Checks everything that does not depend on the devices. A size that only a call may have is
+  /// left to [#check(SendRequest, Collection)].
   static void check(SendRequest request) {
     if (surelyFits(request)) {
       return;
@@ -70,16 +64,22 @@ final class PayloadSizes {
     checkAll(request);
   }
 
-  /// A call is measured for APNs alone, yet what it says to others travels with it to each of its devices.
+  /// A call is measured for APNs alone, but the overrides for other providers travel with it to
+  /// each of its devices.
   private static void checkOverrides(Overrides overrides) {
     List<FieldError> errors = new ArrayList<>();
-    compare("/overrides/fcm", "FCM", merged(overrides.fcm()), FCM, errors);
-    compare("/overrides/webpush", "Web Push", merged(overrides.webpush()), WEB_PUSH, errors);
-    compare("/overrides/hms", "HMS", merged(overrides.hms()), HMS, errors);
+    compare("/overrides/fcm", "FCM", PayloadMeasure.merged(overrides.fcm()), FCM, errors);
+    compare(
+        "/overrides/webpush",
+        "Web Push",
+        PayloadMeasure.merged(overrides.webpush()),
+        WEB_PUSH,
+        errors);
+    compare("/overrides/hms", "HMS", PayloadMeasure.merged(overrides.hms()), HMS, errors);
     refuse(errors);
   }
 
-  /// For a message to these devices.
+  /// Checks a message that may be a call, now that its devices are known.
   static void check(SendRequest request, Collection<DeviceRoute> devices) {
     if (surelyFits(request) || !mayBeACall(request)) {
       return;
@@ -90,7 +90,12 @@ final class PayloadSizes {
     }
     List<FieldError> errors = new ArrayList<>();
     int most = ApnsPushType.VOIP.largestPayloadBytes();
-    compare("APNs", apns(request), request.overrides().apns(), most, errors);
+    compare(
+        "APNs",
+        PayloadMeasure.apns(request, ApnsPushType.VOIP),
+        request.overrides().apns(),
+        most,
+        errors);
     refuse(errors);
   }
 
@@ -102,13 +107,13 @@ final class PayloadSizes {
     return request.audience() instanceof Audience.Devices
         && request.delivery().route() != Route.MQTT
         && request.overrides().liveActivity() == null
-        && apns(request) > APNS;
+        && PayloadMeasure.apns(request, ApnsPushType.ALERT) > APNS;
   }
 
   private static void checkAll(SendRequest request) {
     List<FieldError> errors = new ArrayList<>();
     if (request.audience() instanceof Audience.FcmFollowers) {
-      compare("FCM", fcm(request), request.overrides().fcm(), FCM_TOPIC, errors);
+      compare("FCM", PayloadMeasure.fcm(request), request.overrides().fcm(), FCM_TOPIC, errors);
       refuse(errors);
       return;
     }
@@ -116,15 +121,21 @@ final class PayloadSizes {
     if (route != Route.MQTT) {
       LiveActivity activity = request.overrides().liveActivity();
       if (activity == null) {
-        compare("APNs", apns(request), request.overrides().apns(), APNS, errors);
+        compare(
+            "APNs",
+            PayloadMeasure.apns(request, ApnsPushType.ALERT),
+            request.overrides().apns(),
+            APNS,
+            errors);
       } else {
-        // Over a channel there is no token.
+        // An activity that goes over a channel has no token.
         int most = activity.token() == null ? APNS_BROADCAST : APNS;
-        compare("/live_activity", "APNs", liveActivity(request, activity), most, errors);
+        compare(
+            "/live_activity", "APNs", PayloadMeasure.liveActivity(request, activity), most, errors);
       }
-      compare("FCM", fcm(request), request.overrides().fcm(), FCM, errors);
-      // Few messages are for browsers or Huawei's phones: one that says nothing of them may be
-      // larger than they take.
+      compare("FCM", PayloadMeasure.fcm(request), request.overrides().fcm(), FCM, errors);
+      // Few messages are for browsers or Huawei's phones: a message without overrides for them may
+      // be larger than these take.
       if (request.overrides().webpush() != null) {
         compareWebPush(request, errors);
       }
@@ -133,12 +144,12 @@ final class PayloadSizes {
       }
     }
     if (route != Route.VENDOR) {
-      compare("MQTT", mqtt(request), null, MQTT, errors);
+      compare("MQTT", PayloadMeasure.mqtt(request), null, MQTT, errors);
     }
     refuse(errors);
   }
 
-  /// For a message that reaches devices over this channel only.
+  /// Checks a message that reaches its devices over this channel only.
   static void checkOnly(Channel channel, SendRequest request) {
     List<FieldError> errors = new ArrayList<>();
     switch (channel) {
@@ -155,7 +166,8 @@ final class PayloadSizes {
     }
   }
 
-  /// Most messages are so short that they fit however they are written: those need not be written anew to be measured.
+  /// Whether the message is so short that it fits however it is written. Most are, and need not be
+  /// written again to be measured.
   static boolean surelyFits(SendRequest request) {
     if (!request.overrides().equals(Overrides.NONE)) {
       return false;
@@ -172,21 +184,26 @@ final class PayloadSizes {
   }
 
   private static void compareWebPush(SendRequest request, List<FieldError> errors) {
-    compare("Web Push", webPush(request), request.overrides().webpush(), WEB_PUSH, errors);
+    compare(
+        "Web Push",
+        PayloadMeasure.webPush(request),
+        request.overrides().webpush(),
+        WEB_PUSH,
+        errors);
   }
 
   private static void compareHms(SendRequest request, List<FieldError> errors) {
-    compare("HMS", hms(request), request.overrides().hms(), HMS, errors);
+    compare("HMS", PayloadMeasure.hms(request), request.overrides().hms(), HMS, errors);
   }
 
-  /// Points at the overrides where the message would fit without them.
+  /// Points at the overrides when the message would fit without them.
   private static void compare(
       String provider,
       int bytes,
       @Nullable ObjectNode overrides,
       int most,
       List<FieldError> errors) {
-    boolean fits = bytes - merged(overrides) <= most;
+    boolean fits = bytes - PayloadMeasure.merged(overrides) <= most;
     compare(fits ? "/overrides/" + word(provider) : "/content", provider, bytes, most, errors);
   }
 
@@ -208,128 +225,6 @@ final class PayloadSizes {
                   most,
                   bytes,
                   bytes - most)));
-    }
-  }
-
-  static int apns(SendRequest request) {
-    JsonMapper mapper = WireForm.mapper();
-    ObjectNode payload = mapper.createObjectNode();
-    ObjectNode aps = payload.putObject("aps");
-    if (request.content().title() != null || request.content().body() != null) {
-      put(aps.putObject("alert"), request.content());
-    }
-    putData(payload, request.content());
-    return mapper.writeValueAsBytes(payload).length + merged(request.overrides().apns());
-  }
-
-  /// As the worker writes it, or less: an object of the overrides is counted instead of one of the same name, not merged with
-  /// it. So what fits is never refused.
-  static int liveActivity(SendRequest request, LiveActivity activity) {
-    JsonMapper mapper = WireForm.mapper();
-    ObjectNode payload = mapper.createObjectNode();
-    ObjectNode aps = payload.putObject("aps");
-    aps.put("timestamp", A_SECOND);
-    aps.put("event", activity.event().name().toLowerCase(Locale.ROOT));
-    aps.set("content-state", activity.contentState());
-    if (activity.attributesType() != null) {
-      aps.put("attributes-type", activity.attributesType());
-    }
-    if (activity.attributes() != null) {
-      aps.set("attributes", activity.attributes());
-    }
-    if (activity.staleAt() != null) {
-      aps.put("stale-date", activity.staleAt().getEpochSecond());
-    }
-    if (activity.dismissAt() != null) {
-      aps.put("dismissal-date", activity.dismissAt().getEpochSecond());
-    }
-    if (activity.relevance() != null) {
-      aps.put("relevance-score", activity.relevance());
-    }
-    if (request.content().title() != null || request.content().body() != null) {
-      put(aps.putObject("alert"), request.content());
-    }
-    if (request.overrides().apns() != null) {
-      aps.setAll(request.overrides().apns());
-    }
-    return mapper.writeValueAsBytes(payload).length;
-  }
-
-  static int fcm(SendRequest request) {
-    JsonMapper mapper = WireForm.mapper();
-    ObjectNode message = mapper.createObjectNode();
-    put(message.putObject("notification"), request.content());
-    putData(message.putObject("data"), request.content());
-    return mapper.writeValueAsBytes(message).length + merged(request.overrides().fcm());
-  }
-
-  /// The service worker gets what a device gets over MQTT.
-  static int webPush(SendRequest request) {
-    return mqtt(request) + merged(request.overrides().webpush());
-  }
-
-  /// As the worker writes it, the longest of each; `data` is a text with JSON in it.
-  static int hms(SendRequest request) {
-    JsonMapper mapper = WireForm.mapper();
-    Content content = request.content();
-    String collapseKey = request.delivery().collapseKey();
-    ObjectNode body = mapper.createObjectNode();
-    ObjectNode message = body.putObject("message");
-    ObjectNode data = mapper.createObjectNode();
-    putData(data, content);
-    message.put("data", mapper.writeValueAsString(data));
-    ObjectNode android = message.putObject("android");
-    android.put("bi_tag", AN_ID).put("ttl", "1296000s").put("urgency", "NORMAL");
-    android.put("collapse_key", 100);
-    String shown = content.title() == null ? content.body() : content.title();
-    if (shown != null) {
-      message
-          .putObject("notification")
-          .put("title", shown)
-          .put("body", content.body() == null ? shown : content.body());
-      ObjectNode notification = android.putObject("notification");
-      notification.put("tag", collapseKey == null ? AN_ID : collapseKey);
-      notification.putObject("click_action").put("type", 3);
-    }
-    message.putArray("token");
-    return mapper.writeValueAsBytes(body).length + merged(request.overrides().hms());
-  }
-
-  /// As the worker names it: an `id` of the caller's own stays.
-  private static void putData(ObjectNode node, Content content) {
-    content.data().forEach(node::put);
-    node.put(content.data().containsKey("id") ? "pushplanet_id" : "id", AN_ID);
-  }
-
-  /// What merging adds at most: the fields and a comma, without the braces.
-  private static int merged(@Nullable ObjectNode overrides) {
-    return overrides == null || overrides.isEmpty()
-        ? 0
-        : WireForm.mapper().writeValueAsBytes(overrides).length - 1;
-  }
-
-  static int mqtt(SendRequest request) {
-    JsonMapper mapper = WireForm.mapper();
-    ObjectNode payload = mapper.createObjectNode();
-    payload.put("id", AN_ID);
-    put(payload, request.content());
-    ObjectNode data = payload.putObject("data");
-    for (Map.Entry<String, String> entry : request.content().data().entrySet()) {
-      data.put(entry.getKey(), entry.getValue());
-    }
-    payload.put("sent_at", A_TIME);
-    if (request.delivery().collapseKey() != null) {
-      payload.put("collapse_key", request.delivery().collapseKey());
-    }
-    return mapper.writeValueAsBytes(payload).length;
-  }
-
-  private static void put(ObjectNode node, Content content) {
-    if (content.title() != null) {
-      node.put("title", content.title());
-    }
-    if (content.body() != null) {
-      node.put("body", content.body());
     }
   }
 }

@@ -86,7 +86,7 @@ class PayloadSizesTest {
 
   @ParameterizedTest
   @CsvSource({"fcm, 4096", "webpush, 3993", "hms, 4096"})
-  void what_a_call_says_to_others_is_no_larger_than_they_take(String name, int most) {
+  void a_calls_overrides_for_other_providers_have_their_limits(String name, int most) {
     String body =
         "{\"audience\":{\"device\":\"d\"},\"content\":{\"body\":\"%s\"},\"overrides\":{\"%s\":{\"x\":\"%s\"}}}";
     int around = "{\"x\":\"\"}".length() - 1;
@@ -116,7 +116,7 @@ class PayloadSizesTest {
 
   @Test
   void the_last_byte_that_fits_is_taken_and_the_next_refused_with_its_number() {
-    int fixed = PayloadSizes.fcm(read(1, "vendor")) - 1;
+    int fixed = PayloadMeasure.fcm(read(1, "vendor")) - 1;
     int most = 4_096 - fixed;
 
     assertThatCode(() -> read(most, "vendor")).doesNotThrowAnyException();
@@ -138,7 +138,7 @@ class PayloadSizesTest {
     "100, webpush, /overrides/webpush",
     "100, hms, /overrides/hms",
   })
-  void what_fits_without_its_overrides_is_to_be_shortened_there(
+  void an_error_points_at_the_overrides_when_the_content_alone_fits(
       int body, String name, String pointer) {
     assertThatThrownBy(() -> SendRequestReader.read(overriding(body, name, 4_096)))
         .isInstanceOfSatisfying(
@@ -151,7 +151,7 @@ class PayloadSizesTest {
   }
 
   @Test
-  void what_does_not_fit_without_its_overrides_either_is_to_be_shortened_in_its_content() {
+  void an_error_points_at_the_content_when_it_is_too_large_alone() {
     assertThatThrownBy(() -> SendRequestReader.read(overriding(5_000, "fcm", 10)))
         .isInstanceOfSatisfying(
             ProblemException.class,
@@ -246,7 +246,7 @@ class PayloadSizesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"x", "\u0001", "\"", "é", "😀"})
-  void what_is_taken_unmeasured_fits_however_it_is_escaped(String text) {
+  void a_message_that_is_not_measured_fits_however_it_is_escaped(String text) {
     int longest = 0;
     for (int repeats = 1; repeats <= 700; repeats++) {
       SendRequest request = request(text.repeat(repeats));
@@ -254,9 +254,9 @@ class PayloadSizesTest {
         longest = repeats;
         assertThat(
                 List.of(
-                    PayloadSizes.apns(request),
-                    PayloadSizes.fcm(request),
-                    PayloadSizes.mqtt(request)))
+                    PayloadMeasure.apns(request, ApnsPushType.ALERT),
+                    PayloadMeasure.fcm(request),
+                    PayloadMeasure.mqtt(request)))
             .allMatch(bytes -> bytes <= 4_096);
       }
     }

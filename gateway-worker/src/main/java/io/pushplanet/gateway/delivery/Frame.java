@@ -2,9 +2,9 @@ package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.wire.DevicePayload;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.gateway.delivery.NodeDelivery.Request;
-import io.pushplanet.gateway.inbox.DevicePayload;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

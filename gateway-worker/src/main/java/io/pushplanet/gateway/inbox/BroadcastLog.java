@@ -3,6 +3,7 @@ package io.pushplanet.gateway.inbox;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.DeviceList;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.wire.DevicePayload;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Instant;

@@ -10,6 +10,7 @@ import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.DevicePayload;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.cancellation.Cancellations;
 import io.pushplanet.gateway.registration.Registrations;

@@ -2,9 +2,9 @@ package io.pushplanet.gateway.webpush;
 
 import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.wire.DevicePayload;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
-import io.pushplanet.gateway.inbox.DevicePayload;
 import io.pushplanet.gateway.provider.JsonMerge;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -15,6 +15,7 @@ import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.testing.PayloadSample;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.provider.RecentPayloads;
 import java.nio.charset.StandardCharsets;
@@ -25,6 +26,8 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -244,5 +247,11 @@ class ApnsNotificationTest {
 
   private static Map<String, String> headers(ApnsNotification notification) {
     return notification.headers().stream().collect(Collectors.toMap(Field::name, Field::value));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void a_payload_is_as_long_as_its_sample(PayloadSample sample) {
+    assertThat(alert(sample.push()).payload()).hasSize(sample.apnsBytes());
   }
 }

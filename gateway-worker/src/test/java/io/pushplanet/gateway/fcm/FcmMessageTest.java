@@ -11,14 +11,17 @@ import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.testing.PayloadSample;
 import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.provider.RecentPayloads;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -182,5 +185,17 @@ class FcmMessageTest {
 
   private JsonNode message(Push push, FcmToken to) {
     return JSON.readTree(FcmMessage.of(push, clock.instant()).to(to)).path("message");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void what_fcm_counts_is_as_long_as_its_sample(PayloadSample sample) {
+    Push push = sample.push();
+    ObjectNode message =
+        (ObjectNode) JSON.readTree(FcmMessage.of(push, push.acceptedAt()).untargeted());
+
+    message.retain(List.of("notification", "data"));
+
+    assertThat(JSON.writeValueAsBytes(message)).hasSize(sample.fcmBytes());
   }
 }

@@ -10,6 +10,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.testing.PayloadSample;
 import io.pushplanet.common.testing.PushBuilder;
 import java.time.Duration;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -105,5 +107,13 @@ class HmsMessageTest {
   private JsonNode message(Push push, boolean urgent, String... tokens) {
     return JSON.readTree(HmsMessage.of(push, List.of(tokens), urgent, clock.instant()))
         .path("message");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void a_message_without_tokens_is_as_long_as_its_sample(PayloadSample sample) {
+    Push push = sample.push();
+
+    assertThat(HmsMessage.of(push, List.of(), false, push.acceptedAt())).hasSize(sample.hmsBytes());
   }
 }

@@ -1,15 +1,14 @@
-package io.pushplanet.gateway.inbox;
+package io.pushplanet.common.wire;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Push;
-import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The JSON that a device gets over MQTT; fields that the message does not have are absent.
+/// The JSON that a device gets over MQTT, and a service worker over Web Push. Fields that the message does not have are absent.
 public record DevicePayload(
     MessageId id,
     @Nullable String title,
