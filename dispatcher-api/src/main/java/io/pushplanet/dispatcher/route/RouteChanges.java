@@ -8,8 +8,8 @@ import io.pushplanet.dispatcher.debt.RedisDebts;
 import java.util.Collection;
 import org.springframework.stereotype.Component;
 
-/// Forgets routes in Redis after their rows changed. While Redis is away the devices are remembered here, and their routes forgotten when it is
-/// back ([RedisDebts]). Thread-safe.
+/// Deletes routes in Redis after their rows changed. While Redis is away, the devices are kept
+/// here, and their routes are deleted when Redis is back ([RedisDebts]). Thread-safe.
 @Component
 public class RouteChanges implements AutoCloseable {
   private static final int AT_ONCE = 500;

@@ -5,11 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.message.target.ApnsPushType;
-import io.pushplanet.common.message.target.ApnsToken;
-import io.pushplanet.common.message.target.FcmToken;
-import io.pushplanet.common.message.target.HmsToken;
-import io.pushplanet.common.message.target.WebPushSubscription;
+import io.pushplanet.common.message.target.DeviceTokens;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DeviceRoute;
 import io.pushplanet.common.session.DirectoryUnavailable;
@@ -23,18 +19,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/// The ways to devices: from Redis, and where it does not know them (or is away) from MySQL. Thread-safe.
+/// Finds the routes of devices: in Redis, and those that Redis does not have (or all, while it is
+/// away) in MySQL. Thread-safe.
 @Component
 public class RouteLookup {
   private static final Logger LOG = LoggerFactory.getLogger(RouteLookup.class);
   private static final int MOST_PER_STATEMENT = 500;
 
-  /// Shorter than the mark of a forgotten route, so that what was read before a change is never put after it.
+  /// Shorter than Redis keeps the mark of a deleted route, so that a route that was read before a
+  /// change is never put after it.
   private static final Duration FRESH = RouteStore.FORGOTTEN.dividedBy(2);
 
   private final RouteStore store;
@@ -53,7 +50,7 @@ public class RouteLookup {
     this.failures = meters.counter("pushplanet.routes", "result", "redis_away");
   }
 
-  /// The routes of the devices that are registered; the others are absent.
+  /// The routes of the registered devices among these.
   public Map<DeviceId, DeviceRoute> find(AppId app, Collection<DeviceId> devices) {
     Map<DeviceId, DeviceRoute> found = HashMap.newHashMap(devices.size());
     boolean redis = true;
@@ -107,50 +104,23 @@ public class RouteLookup {
     Map<DeviceId, DeviceRoute> routes = HashMap.newHashMap(byDevice.size());
     byDevice
         .values()
-        .forEach(of -> {
-          DeviceRoute route = route(of);
+        .forEach(rowsOfOne -> {
+          DeviceRoute route = route(rowsOfOne);
           routes.put(route.device(), route);
         });
     return routes;
   }
 
-  private static @Nullable ApnsToken apns(
-      String token, String kind, String environment, Instant registeredAt) {
-    return ApnsPushType.ofKind(kind)
-        .map(type -> new ApnsToken(token, environment, registeredAt, type))
-        .orElse(null);
-  }
-
   private static DeviceRoute route(List<RouteMapper.Row> rows) {
     RouteMapper.Row first = rows.getFirst();
-    ApnsToken apns = null;
-    FcmToken fcm = null;
-    WebPushSubscription webpush = null;
-    HmsToken hms = null;
-    for (RouteMapper.Row row : rows) {
-      if (row.token() == null
-          || row.kind() == null
-          || row.environment() == null
-          || row.registeredAt() == null) {
-        continue;
-      }
-      if ("apns".equals(row.channel())) {
-        apns = apns(row.token(), row.kind(), row.environment(), row.registeredAt());
-      } else if ("fcm".equals(row.channel())) {
-        fcm = new FcmToken(row.token(), row.kind(), row.registeredAt());
-      } else if ("webpush".equals(row.channel())) {
-        webpush = new WebPushSubscription(row.token(), row.registeredAt());
-      } else if ("hms".equals(row.channel())) {
-        hms = new HmsToken(row.token(), row.registeredAt());
-      }
-    }
+    DeviceTokens tokens = DeviceTokens.of(rows);
     return new DeviceRoute(
         new DeviceId(first.deviceId()),
         Platform.valueOf(first.platform().toUpperCase(Locale.ROOT)),
         first.mqtt(),
-        apns,
-        fcm,
-        webpush,
-        hms);
+        tokens.apns(),
+        tokens.fcm(),
+        tokens.webpush(),
+        tokens.hms());
   }
 }

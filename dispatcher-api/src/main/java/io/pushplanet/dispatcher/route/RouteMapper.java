@@ -1,5 +1,6 @@
 package io.pushplanet.dispatcher.route;
 
+import io.pushplanet.common.message.target.DeviceTokens;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -10,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 @Mapper
 interface RouteMapper {
-  /// A device with one of its living tokens; a device without any has one row, a device with two has two.
+  /// A device with one of its tokens that are not dead. A device without tokens has one row, and a
+  /// device with two tokens has two.
   record Row(
       String deviceId,
       String platform,
@@ -19,7 +21,8 @@ interface RouteMapper {
       @Nullable String token,
       @Nullable String kind,
       @Nullable String environment,
-      @Nullable Instant registeredAt) {}
+      @Nullable Instant registeredAt)
+      implements DeviceTokens.Row {}
 
   @Select(
       """

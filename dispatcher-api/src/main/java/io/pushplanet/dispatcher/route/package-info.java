@@ -1,4 +1,4 @@
-/// The ways to a device: Redis first, MySQL on a miss.
+/// The routes of devices: Redis first, MySQL on a miss.
 @NullMarked
 package io.pushplanet.dispatcher.route;
 

@@ -2,12 +2,8 @@ package io.pushplanet.gateway.registration;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
-import io.pushplanet.common.message.target.ApnsPushType;
-import io.pushplanet.common.message.target.ApnsToken;
-import io.pushplanet.common.message.target.FcmToken;
-import io.pushplanet.common.message.target.HmsToken;
+import io.pushplanet.common.message.target.DeviceTokens;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.common.message.target.WebPushSubscription;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -29,7 +25,8 @@ public record DeviceRow(
     @Nullable String token,
     String kind,
     String environment,
-    @Nullable Instant registeredAt) {
+    @Nullable Instant registeredAt)
+    implements DeviceTokens.Row {
   /// Of `devices d` and `channel_tokens t`.
   public static final String COLUMNS =
       "d.mqtt, d.platform, t.channel, t.token, t.kind, t.environment, t.registered_at";
@@ -56,32 +53,16 @@ public record DeviceRow(
 
   /// @param rows all of one device, at least one
   public static Recipient recipient(DeviceId device, List<DeviceRow> rows) {
-    ApnsToken apns = null;
-    FcmToken fcm = null;
-    WebPushSubscription webpush = null;
-    HmsToken hms = null;
-    for (DeviceRow row : rows) {
-      if (row.token == null || row.channel == null || row.registeredAt == null) {
-        continue;
-      }
-      switch (row.channel) {
-        case "apns" -> apns = apns(row, row.token, row.registeredAt);
-        case "fcm" -> fcm = new FcmToken(row.token, row.kind, row.registeredAt);
-        case "hms" -> hms = new HmsToken(row.token, row.registeredAt);
-        case "webpush" -> webpush = new WebPushSubscription(row.token, row.registeredAt);
-        default -> {
-          // A channel that only a newer version knows.
-        }
-      }
-    }
+    DeviceTokens tokens = DeviceTokens.of(rows);
     DeviceRow first = rows.getFirst();
-    return new Recipient(device, first.mqtt, apns, fcm, webpush, hms, platform(first));
-  }
-
-  private static @Nullable ApnsToken apns(DeviceRow row, String token, Instant registeredAt) {
-    return ApnsPushType.ofKind(row.kind)
-        .map(type -> new ApnsToken(token, row.environment, registeredAt, type))
-        .orElse(null);
+    return new Recipient(
+        device,
+        first.mqtt,
+        tokens.apns(),
+        tokens.fcm(),
+        tokens.webpush(),
+        tokens.hms(),
+        platform(first));
   }
 
   private static @Nullable Platform platform(DeviceRow row) {
