@@ -8,8 +8,9 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.webmvc.autoconfigure.WebMvcObservationAutoConfiguration;
 import org.springframework.context.annotation.Import;
 
-/// Starts the dispatcher. The story of a message begins in [io.pushplanet.dispatcher.push.PushDispatch].
-// Requests are timed by health.RequestTimes.
+/// Starts the dispatcher. The way of a message begins in
+/// [io.pushplanet.dispatcher.push.PushDispatch].
+// health.RequestTimes measures requests instead.
 @SpringBootApplication(proxyBeanMethods = false, exclude = WebMvcObservationAutoConfiguration.class)
 @Import(PlatformConfiguration.class)
 @EnableConfigurationProperties(DispatcherSettings.class)

@@ -24,7 +24,7 @@ class ActivityChannelIT {
     return answer.json().get("channel").stringValue();
   }
 
-  /// As a worker does it.
+  /// Does what a worker does.
   private void made(String channel, String apple) {
     dispatcher.inDatabase(connection -> {
       try (PreparedStatement made =
@@ -164,7 +164,7 @@ class ActivityChannelIT {
   }
 
   @Test
-  void what_apple_would_not_take_is_refused_here() {
+  void requests_that_apple_would_refuse_get_a_422() {
     Answer fields =
         shop.post(CHANNELS, "{\"environment\":\"test\",\"keeps\":\"all\",\"name\":\"x\"}");
     assertThat(fields.status()).isEqualTo(422);

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
-/// The OpenAPI document, against which every answer of every integration test is held.
+/// The OpenAPI document. Every answer in every integration test is checked against it.
 final class ApiDescription {
   private static final List<Operation> OPERATIONS = read();
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// Every way to call it wrongly has a clear answer of one form, and nothing is sent.
+/// Every faulty request gets a clear answer in the same form, and sends nothing.
 class BadInputIT {
   private static final String HELLO =
       "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
@@ -100,8 +100,8 @@ class BadInputIT {
     dispatcher.revoke(shop.app(), shop.key());
     int looks = dispatcher.sql.looks();
 
-    // The next look for changes finds it, and is over when the one after it begins. How long this
-    // machine takes for a look is another matter.
+    // The next poll of the change feed finds the change, and its end is visible at the poll after
+    // it. How long this machine takes for a poll does not matter here.
     Eventually.within(
         Duration.ofSeconds(60), () -> assertThat(dispatcher.sql.looks()).isGreaterThan(looks + 1));
     isProblem(shop.post("/messages", HELLO), 401, "api_key_invalid");
@@ -130,7 +130,7 @@ class BadInputIT {
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a\":\"1\",\"\\u0061\":\"2\"}}} | malformed_json",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"data\":{\"a\":\"\\u12\"}}} | malformed_json",
       })
-  void what_is_not_json_is_400(String body, String code) {
+  void a_body_that_is_not_json_gets_a_400(String body, String code) {
     isProblem(shop.post("/messages", body), 400, code);
   }
 
@@ -232,7 +232,7 @@ class BadInputIT {
   }
 
   @Test
-  void what_is_not_there_yet_is_not_named_as_known() {
+  void features_that_are_not_supported_yet_are_not_listed_as_known() {
     Answer answer =
         shop.post(
             "/messages",
@@ -461,9 +461,9 @@ class BadInputIT {
         .isEqualTo("DELETE is not allowed here; allowed: POST.");
   }
 
-  /// Anybody may call them, without a key, as often as he likes.
+  /// Any caller may use them, without a key and as often as it likes.
   @Test
-  void what_is_not_there_is_no_warning_in_the_log() {
+  void an_unknown_path_logs_no_warning() {
     try (LogLines log = new LogLines("org.springframework.web.servlet.PageNotFound")) {
       isProblem(dispatcher.call("GET", "/wp-login.php", ""), 404, "not_found");
 
@@ -486,7 +486,7 @@ class BadInputIT {
   }
 
   @Test
-  void what_the_container_refuses_is_a_problem_too() throws IOException {
+  void requests_that_tomcat_refuses_get_a_problem_document() throws IOException {
     String answer = raw("GET /v1/apps/\u0001 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 
     assertThat(answer).startsWith("HTTP/1.1 400").contains("application/problem+json");
@@ -503,9 +503,9 @@ class BadInputIT {
         .contains("\"code\":\"malformed_request\"", "8192 bytes");
   }
 
-  /// Of 501 and 505 the caller hears in the same way: nothing broke here.
+  /// Tomcat answers 501 and 505. The caller gets a 400 for both, because the server has no fault.
   @Test
-  void what_no_server_knows_is_the_caller_s_fault() throws IOException {
+  void unknown_methods_and_versions_of_http_are_the_callers_fault() throws IOException {
     for (String request :
         List.of(
             "GET /docs HTTP/3.7\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -527,7 +527,7 @@ class BadInputIT {
     }
   }
 
-  /// Of a message, without what tells its length.
+  /// The head of a request with a message, without the header that gives the length of its body.
   private static String head(Tenant tenant) {
     return "POST /v1/apps/"
         + tenant.app()
@@ -560,7 +560,8 @@ class BadInputIT {
     assertThat(dispatcher.drain("push.mqtt.high")).isEmpty();
   }
 
-  /// Slow callers, and those who stand still, are told so; they need not be waited for.
+  /// Slow callers and callers that stand still get an answer, and the server need not wait for
+  /// them.
   @Test
   void a_body_that_does_not_come_in_time_is_408() throws Exception {
     RunningDispatcher strict =
@@ -578,7 +579,7 @@ class BadInputIT {
         .contains("2.0 s", "Send the whole body at once");
   }
 
-  /// Sends so many spaces, one in 200 ms.
+  /// Sends this many spaces, one every 200 ms.
   private static String slowly(RunningDispatcher dispatcher, String request, int spaces)
       throws IOException, InterruptedException {
     try (Socket socket = new Socket("127.0.0.1", dispatcher.port())) {
@@ -677,7 +678,8 @@ class BadInputIT {
     assertThat(shop.get("/devices/d1").json().get("tags")).isEmpty();
   }
 
-  /// It is a character like others in a path (https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
+  /// A semicolon in a path is a character like any other
+  /// (https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
   @Test
   void nothing_is_cut_off_behind_a_semicolon() {
     shop.put("/devices/d1/tags/a", "");

@@ -106,7 +106,7 @@ class DeviceIT {
     assertThat(shop.get("/devices/d1").json().get("tags")).isEmpty();
   }
 
-  /// As many as the database keeps, too: it counts them as OpenAPI does.
+  /// Also as many as the database stores: it counts characters like OpenAPI.
   @Test
   void an_emoji_is_one_character() {
     String longest = "😀".repeat(128);
@@ -188,7 +188,8 @@ class DeviceIT {
         .isEqualTo("/channels/hms/token");
   }
 
-  /// Firebase has put installation ids in the place of tokens: apps change from one to the other with an update.
+  /// Firebase is replacing tokens by installation ids: an app changes from one to the other with an
+  /// update.
   @Test
   void an_installation_id_takes_the_place_of_the_token() {
     String token = "{\"platform\":\"android\",\"channels\":{\"fcm\":{\"token\":\"abc:DEF_1-2\"}}}";
@@ -216,7 +217,8 @@ class DeviceIT {
     assertThat(both.json().at("/errors/0/pointer").stringValue()).isEqualTo("/channels/fcm/token");
   }
 
-  /// Issue 2: gap locks made first registrations of neighbours deadlock; the load runs found it.
+  /// Issue 2: because of gap locks, first registrations of neighbours deadlocked. Load runs found
+  /// it.
   @Test
   void neighbours_register_for_the_first_time_at_once() throws Exception {
     List<Callable<Integer>> registrations =
@@ -292,9 +294,9 @@ class DeviceIT {
     assertThat(shop.post("/messages", send).status()).isEqualTo(404);
   }
 
-  /// These lives take less than a second each.
+  /// Each of these registrations is deleted within a second.
   @Test
-  void a_deletion_denies_all_passwords_of_before_and_none_of_after() {
+  void a_deletion_denies_all_earlier_passwords_and_no_later_one() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
     long denied = 0;
     for (int life = 0; life < 5; life++) {
@@ -312,7 +314,8 @@ class DeviceIT {
     assertThat(dispatcher.deniedUntil(device)).as("of no device, nothing").isEqualTo(denied);
   }
 
-  /// By a dispatcher whose clock is ahead, or when passwords held longer.
+  /// Such a password was given by a dispatcher whose clock is ahead, or when passwords were valid
+  /// for longer.
   @Test
   void a_password_that_ends_later_than_one_of_today_is_denied_too() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
@@ -329,7 +332,7 @@ class DeviceIT {
   }
 
   @Test
-  void a_password_that_ended_late_makes_none_after_it_end_late() {
+  void a_password_that_expires_late_does_not_delay_later_ones() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
     long ends = shop.passwordEnds("d1");
     dispatcher.execute(
@@ -342,7 +345,7 @@ class DeviceIT {
   }
 
   @Test
-  void whoever_switches_mqtt_off_ends_the_passwords_and_on_again_is_given_one_that_holds() {
+  void mqtt_off_ends_the_passwords_and_mqtt_on_gives_a_valid_one() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("d1"));
     long before = shop.passwordEnds("d1");
 
@@ -363,7 +366,7 @@ class DeviceIT {
   }
 
   @Test
-  void one_that_had_it_once_has() {
+  void a_device_that_once_had_mqtt_is_denied_when_deleted() {
     long before = shop.passwordEnds("d1");
     shop.put("/devices/d1", WITHOUT_MQTT);
     dispatcher.execute("DELETE FROM denied_devices WHERE app_id = ?", shop.app());
@@ -375,9 +378,9 @@ class DeviceIT {
     assertThat(shop.passwordEnds("d1")).isGreaterThan(before);
   }
 
-  /// A dispatcher of a version before may have given it one.
+  /// A dispatcher of an earlier version may have given it a password.
   @Test
-  void so_may_one_of_which_nobody_knows() {
+  void a_device_with_unknown_passwords_is_denied_when_deleted() {
     shop.put("/devices/d1", WITHOUT_MQTT);
     dispatcher.execute("UPDATE devices SET credential_ends = NULL WHERE app_id = ?", shop.app());
     shop.put("/devices/d1", WITHOUT_MQTT);
@@ -404,7 +407,8 @@ class DeviceIT {
     assertThat(dispatcher.deniedUntil(device)).isEqualTo(ends + 20);
   }
 
-  /// What a node has sent the former user, and was not acknowledged, it would send again, and what it has read of the inbox it would bring.
+  /// Otherwise the node would repeat unacknowledged messages of the former user, and deliver those
+  /// that it has read from the inbox.
   @Test
   void with_its_user_a_device_loses_its_mqtt_session_wherever_it_is() throws Exception {
     RedisCommands<String, String> redis =
@@ -454,7 +458,7 @@ class DeviceIT {
   }
 
   @Test
-  void what_waits_for_a_deleted_device_ends_as_failed() {
+  void messages_that_wait_for_a_deleted_device_end_as_failed() {
     shop.device("d1", "{\"mqtt\":true}");
     dispatcher.execute(
         "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at)"
@@ -473,7 +477,7 @@ class DeviceIT {
   }
 
   @Test
-  void what_waits_for_a_user_who_is_not_logged_in_any_more_ends_as_failed() {
+  void messages_for_a_user_who_logged_out_end_as_failed() {
     String mqtt = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"%s\"}";
     assertThat(shop.put("/devices/d1", mqtt.formatted("u1")).status()).isEqualTo(201);
     waits("1", "u1", "{\"kind\":\"users\",\"users\":[\"u1\"]}");
@@ -497,9 +501,9 @@ class DeviceIT {
     assertThat(waiting()).containsExactly(messageId("3"));
   }
 
-  /// Whoever cancels leaves out what somebody else has locked.
+  /// A cancellation skips rows that another transaction has locked.
   @Test
-  void what_is_cancelled_while_its_device_gets_another_user_is_taken_out() throws Exception {
+  void a_cancellation_takes_a_message_out_while_its_device_changes_its_user() throws Exception {
     String user = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"%s\"}";
     assertThat(shop.put("/devices/d1", user.formatted("u1")).status()).isEqualTo(201);
     waits("5", null, "{\"kind\":\"devices\",\"devices\":[\"d1\"]}");
@@ -632,7 +636,7 @@ class DeviceIT {
   }
 
   @Test
-  void a_token_moves_with_its_newest_device_so_that_nobody_is_told_twice() {
+  void a_token_moves_to_its_newest_device() {
     shop.device("old", "{\"fcm\":{\"token\":\"same-token\"}}");
     shop.device("new", "{\"fcm\":{\"token\":\"same-token\"}}");
 
@@ -676,9 +680,9 @@ class DeviceIT {
         });
   }
 
-  /// As a node tells it.
+  /// Reports a connect as a node does.
   @Test
-  void who_has_come_over_mqtt_was_seen_and_keeps_what_he_said() {
+  void a_connect_over_mqtt_counts_as_seen_and_keeps_the_last_update() {
     shop.put("/devices/d1", FULL);
     JsonNode before = shop.get("/devices/d1").json();
     Instant later = Instant.parse(before.get("seen_at").stringValue()).plusSeconds(60);
@@ -762,7 +766,7 @@ class DeviceIT {
   }
 
   @Test
-  void what_is_wrong_with_a_subscription_is_said_as_it_is() {
+  void a_faulty_subscription_is_refused_with_its_fault() {
     String wrong =
         SUBSCRIPTION
             .replace("https://push.example.net", "https://a:b@push.example.net")

@@ -48,7 +48,7 @@ class DocsIT {
   }
 
   @Test
-  void programs_and_people_can_read_it_here() {
+  void the_description_is_served_for_programs_and_people() {
     Answer document = dispatcher.call("GET", "/openapi.json", "");
     Answer page = dispatcher.call("GET", "/docs", "");
 

@@ -33,7 +33,7 @@ class MessageIT {
     return answer.json().get("id").stringValue();
   }
 
-  /// As the statistics role would.
+  /// Writes the row like the statistics role.
   private void writeRow(String id, int recipients, int delivered, boolean expanded) {
     dispatcher.execute(
         "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, expanded_at,"
@@ -89,7 +89,7 @@ class MessageIT {
   }
 
   @Test
-  void deliveries_of_a_device_that_cannot_be_are_refused() {
+  void deliveries_of_an_impossible_device_id_are_refused() {
     shop.device("d1", "{\"mqtt\":true}");
     String id = send(HELLO);
 
@@ -133,14 +133,14 @@ class MessageIT {
   }
 
   @Test
-  void another_dispatcher_finds_it_in_redis_until_then() {
+  void another_dispatcher_finds_an_accepted_message_in_redis() {
     shop.device("d1", "{\"mqtt\":true}");
 
     RunningDispatcher other = RunningDispatcher.with(Map.of("dispatcher.key-cache", "11h"));
     Tenant there = new Tenant(other, shop.app(), shop.key());
     RedisLink redis = dispatcher.context.getBean(RedisLink.class);
-    // While Redis is slow or away the news of a message may be lost, and it is found once its row
-    // is written.
+    // While Redis is slow or away, the copy of a message may be lost; the message is found once its
+    // row is written.
     Eventually.within(
         Duration.ofSeconds(60),
         () -> {
@@ -169,7 +169,7 @@ class MessageIT {
   }
 
   @Test
-  void its_state_follows_from_its_counts() {
+  void the_state_of_a_message_follows_from_its_counts() {
     shop.device("d1", "{\"mqtt\":true}");
     String sending = send(HELLO);
     writeRow(sending, 3, 1, true);
@@ -255,7 +255,7 @@ class MessageIT {
   void a_cancelled_message_leaves_later_and_the_inbox_and_its_ends_are_told() {
     shop.device("d1", "{\"mqtt\":true}");
     String id = send(HELLO);
-    // The rows of its deliveries are written behind.
+    // The rows of its deliveries are written later.
     writeRow(id, 2, 0, true);
     dispatcher.execute(
         "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at)"
@@ -303,7 +303,7 @@ class MessageIT {
   }
 
   @Test
-  void recipients_are_grouped_by_lane_and_dead_ends_are_told() {
+  void recipients_are_grouped_by_lane_and_unreachable_ones_fail() {
     shop.device("m", "{\"mqtt\":true}");
     shop.device("f", "{\"fcm\":{\"token\":\"tok\"}}");
     shop.device("both", "{\"mqtt\":true,\"fcm\":{\"token\":\"tok2\"}}");
@@ -405,7 +405,7 @@ class MessageIT {
         .containsExactly(202, 404, 422, 422);
     assertThat(mixed.json().at("/results/1/problem/code").stringValue())
         .isEqualTo("device_not_found");
-    // As if each had come alone.
+    // As if each message had come alone.
     assertThat(mixed.json().at("/results/2/problem/errors/0/pointer").asString()).isEmpty();
     assertThat(mixed.json().at("/results/3/problem/errors/0/pointer").stringValue())
         .isEqualTo("/audience");
@@ -517,11 +517,11 @@ class MessageIT {
   }
 
   @Test
-  void as_many_names_as_a_message_may_have_fit_into_it_at_their_full_length() {
+  void the_most_names_at_full_length_fit_into_a_message() {
     shop.put(
         "/devices/d1", "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"u\"}");
     String devices = names("d%063d");
-    // As a program writes it that escapes whatever is not ASCII.
+    // In the form of a program that escapes every character outside of ASCII.
     String users = names("\\uac00".repeat(120) + "%08d");
 
     Answer toDevices =
@@ -562,7 +562,7 @@ class MessageIT {
     String cursor = first.get("next_cursor").stringValue();
 
     assertThat(first.at("/data/1/text").stringValue()).isEqualTo("p1");
-    // Backends call it `after` that were written before it was called as everywhere.
+    // Older backends use `after`, the former name of this parameter.
     for (String name : List.of("cursor", "after")) {
       JsonNode rest = shop.get("/uplinks?" + name + "=" + cursor).json();
       assertThat(rest.get("data")).hasSize(1);

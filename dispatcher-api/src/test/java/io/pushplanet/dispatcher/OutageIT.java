@@ -43,7 +43,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.ThrowingSupplier;
 
-/// What is said while a server is away is true.
+/// The answers while a server is away are true.
 class OutageIT {
   private static final String HELLO =
       "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
@@ -94,11 +94,11 @@ class OutageIT {
   }
 
   @Test
-  void a_broker_that_takes_nothing_is_told_of() {
+  void a_broker_that_takes_nothing_is_reported() {
     assumeTrue(dispatcher.services.isRabbitMq(), "the embedded broker blocks nobody");
     dispatcher.services.rabbitmqctl("set_vm_memory_high_watermark", "0");
     try {
-      // The broker raises its alarm a moment after it was told to.
+      // The broker raises its alarm a moment after the command.
       Eventually.within(
           SOON, () -> assertThat(shop.post("/messages", HELLO).status()).isEqualTo(503));
       for (int i = 0; i < 3; i++) {
@@ -133,7 +133,7 @@ class OutageIT {
   }
 
   @Test
-  void a_deletion_without_redis_denies_the_device_its_passwords_once_it_is_back() {
+  void a_deletion_without_redis_denies_passwords_once_redis_is_back() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("gone"));
     dispatcher.services.kill9(Service.REDIS);
     long before = shop.passwordEnds("gone");
@@ -147,7 +147,7 @@ class OutageIT {
   }
 
   @Test
-  void what_redis_has_lost_of_the_denials_it_is_told_again() {
+  void denials_that_redis_lost_are_told_again() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("gone"));
     shop.passwordEnds("gone");
     assertThat(shop.call("DELETE", "/devices/gone", "").status()).isEqualTo(204);
@@ -159,7 +159,7 @@ class OutageIT {
     Eventually.within(SOON, () -> assertThat(dispatcher.deniedUntil(device)).isEqualTo(denied));
     Eventually.within(SOON, () -> assertThat(denied(" AND told IS NULL")).isEmpty());
 
-    // As with `appendfsync everysec`: nothing but what was told last.
+    // As with `appendfsync everysec`, only the last writes are lost.
     redis().del(RunningDispatcher.denied(device));
     dispatcher.services.kill9(Service.REDIS);
     dispatcher.services.restart(Service.REDIS);
@@ -167,7 +167,7 @@ class OutageIT {
   }
 
   @Test
-  void what_a_killed_dispatcher_did_not_tell_redis_is_told_by_another() {
+  void another_dispatcher_tells_redis_the_denials_of_a_killed_one() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("gone"));
     dispatcher.execute(
         "INSERT INTO denied_devices (app_id, device_id, ends) VALUES (?, 'gone', '2199-01-01 00:00:00')",
@@ -191,9 +191,9 @@ class OutageIT {
     Eventually.within(SOON, () -> assertThat(denied("")).containsExactly("gone"));
   }
 
-  /// Without INFO nobody knows what this Redis was told.
+  /// Without INFO the dispatcher cannot know what this Redis was told.
   @Test
-  void that_redis_refuses_to_be_told_of_denials_is_counted() {
+  void denials_that_redis_refuses_are_counted() {
     Counter failed =
         dispatcher
             .context
@@ -210,14 +210,14 @@ class OutageIT {
     }
   }
 
-  /// Its node has not told yet that it left.
+  /// Its node has not reported yet that the device left.
   @Test
-  void a_device_that_got_another_user_without_redis_loses_its_mqtt_session_once_it_is_back() {
+  void a_session_of_a_former_user_ends_when_redis_is_back() {
     String user = "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"user\":\"%s\"}";
     shop.put("/devices/shared", user.formatted("u1"));
     redis().set("mqtt-session:" + shop.app() + "/shared", "1,0,7");
     redis().set("session:" + shop.app() + "/shared", "7|node");
-    // Which a Redis whose disk is slow writes a second or two later.
+    // A Redis whose disk is slow writes this a second or two later.
     Eventually.within(
         SOON, () -> assertThat(redis().info("persistence")).contains("aof_buffer_length:0\r\n"));
     dispatcher.services.kill9(Service.REDIS);
@@ -260,7 +260,7 @@ class OutageIT {
     return dispatcher.context.getBean(RedisLink.class).connection().sync();
   }
 
-  /// As one whose host has vanished: nothing closes the connection, and nothing is answered.
+  /// Like a server whose host has vanished: nothing closes the connection, and nothing answers.
   @Test
   void a_redis_that_has_fallen_silent_is_left_and_found_again() throws Exception {
     RedisLink redis = dispatcher.context.getBean(RedisLink.class);
@@ -286,7 +286,7 @@ class OutageIT {
   }
 
   @Test
-  void what_waits_for_a_redis_that_hangs_has_a_limit_in_bytes() throws Exception {
+  void entries_that_wait_for_a_hanging_redis_have_a_limit_in_bytes() throws Exception {
     RedisLink redis = dispatcher.context.getBean(RedisLink.class);
     AcceptedMessages accepted = dispatcher.context.getBean(AcceptedMessages.class);
     MessageIds ids = new MessageIds(Clock.systemUTC(), new Random(7));
@@ -301,7 +301,7 @@ class OutageIT {
       Signals.resume(process);
     }
 
-    // Comes after all others.
+    // Sorts after all others.
     Eventually.within(
         SOON,
         () -> {
@@ -341,8 +341,8 @@ class OutageIT {
         .isEqualTo("{\"estimate\":0,\"counted\":false}");
   }
 
-  /// As one whose host has vanished. A connection that has just been used is taken as it is, and the driver would wait half a
-  /// minute for an answer on it.
+  /// Like a server whose host has vanished. A connection that was just used is taken without a
+  /// test, and the driver would wait half a minute for an answer on it.
   @Test
   void a_database_that_hangs_is_away_before_callers_leave() throws Exception {
     Tenant stranger = dispatcher.tenant();
@@ -369,7 +369,7 @@ class OutageIT {
   }
 
   @Test
-  void what_devices_say_while_mysql_is_away_is_written_in_its_order() {
+  void session_updates_are_written_in_order_when_mysql_is_back() {
     RedisLink redis = dispatcher.context.getBean(RedisLink.class);
     dispatcher.services.kill9(Service.MYSQL);
 
@@ -389,7 +389,7 @@ class OutageIT {
           assertThat(writers).hasSizeGreaterThan(3);
         });
 
-    // Two at once would be written in any order.
+    // Two updates at once would be written in any order.
     assertThat(claims(redis)).hasSize(1);
     dispatcher.services.restart(Service.MYSQL);
     Eventually.within(
@@ -414,7 +414,7 @@ class OutageIT {
   }
 
   @Test
-  void a_request_whose_connection_ends_within_its_transaction_is_told_that_the_database_is_away()
+  void a_connection_lost_within_a_transaction_gets_a_503()
       throws SQLException, ExecutionException, InterruptedException {
     try (Connection other = dispatcher.connection();
         ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -452,9 +452,9 @@ class OutageIT {
   }
 
   @Test
-  void a_database_that_a_failover_made_read_only_is_away_and_its_connections_are_given_up() {
-    // More than once where a pool that is still filling gave the refused one a connection that is
-    // not among these.
+  void connections_to_a_database_that_became_read_only_are_given_up() {
+    // Tried more than once, because a pool that is still filling may give the refused request a
+    // connection that is not among these.
     Eventually.within(
         SOON,
         () -> {
@@ -480,7 +480,7 @@ class OutageIT {
     assertThat(answer.header("Retry-After")).isNotEmpty();
   }
 
-  /// What a registration is told while the database refuses it with this number.
+  /// The answer to a registration while the database refuses it with this error number.
   private Answer whileRefusing(int error) {
     dispatcher.execute(
         "CREATE TRIGGER refusing BEFORE UPDATE ON devices FOR EACH ROW IF NEW.app_id = '"

@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/// A patch is put on what the device has told, some of which is only in Redis, and Redis may take its time.
+/// A patch applies to the latest reports of the device, some of which are only in Redis, and Redis
+/// may be slow.
 class PatchIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Pattern READS = Pattern.compile("cmdstat_hget:calls=(\\d+)");
@@ -36,7 +37,7 @@ class PatchIT {
   }
 
   @Test
-  void what_the_device_tells_meanwhile_is_kept() throws Exception {
+  void a_session_update_during_a_patch_is_kept() throws Exception {
     shop.device("d1", "{\"mqtt\":true}");
 
     Answer answer =
@@ -68,9 +69,9 @@ class PatchIT {
     assertThat(stored("updated_at")).startsWith("2100-01-01");
   }
 
-  /// Earlier versions took more one by one than a registration may name.
+  /// Earlier versions accepted more, one by one, than a registration may have.
   @Test
-  void what_a_patch_does_not_mention_is_not_judged() throws Exception {
+  void fields_that_a_patch_does_not_mention_are_not_checked() throws Exception {
     shop.device("d1", "{\"mqtt\":true}");
     for (int topic = 0; topic <= 100; topic++) {
       dispatcher.execute(
@@ -89,7 +90,8 @@ class PatchIT {
     void run(JdbcTemplate sql);
   }
 
-  /// Patches while the device's row is locked, and does something once Redis has been asked and the row is waited for.
+  /// Patches while the row of the device is locked, and runs a step when the patch has asked Redis
+  /// and waits for the row.
   private Answer whileLocked(String patch, Work work) throws Exception {
     try (var callers = Executors.newSingleThreadExecutor();
         Connection connection = dispatcher.connection()) {
@@ -110,7 +112,7 @@ class PatchIT {
     }
   }
 
-  /// How often anybody has read a field of a hash.
+  /// How often a client has read a field of a hash.
   private long reads() {
     Matcher calls = READS.matcher(redis.ask(commands -> commands.info("commandstats")));
     return calls.find() ? Long.parseLong(calls.group(1)) : 0;

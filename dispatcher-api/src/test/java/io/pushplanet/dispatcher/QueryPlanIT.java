@@ -18,7 +18,7 @@ import org.apache.ibatis.mapping.SqlCommandType;
 import org.apache.ibatis.session.SqlSessionFactory;
 import org.junit.jupiter.api.Test;
 
-/// Every SELECT that the dispatcher has is explained on tables with rows in them: none may read a whole table.
+/// Explains every SELECT of the dispatcher on tables with rows: none may read a whole table.
 class QueryPlanIT {
   private static final String A_MESSAGE = "0192e0f0-0000-7000-8000-000000000001";
   private static final int ROWS = 2_000;
@@ -35,7 +35,7 @@ class QueryPlanIT {
 
     for (MappedStatement statement : selects()) {
       explained++;
-      // Of few denials, and of all of them, as after a failover.
+      // With few denials to tell, and with all of them, as after a failover.
       for (String redis : List.of("9", "another")) {
         explain(statement, parameters(redis), scans);
       }
@@ -65,14 +65,14 @@ class QueryPlanIT {
     });
   }
 
-  /// A million are told again after a failover, and a device may be deleted meanwhile.
+  /// After a failover a million denials are told again, and a device may be deleted meanwhile.
   @Test
-  void a_denial_that_no_redis_was_told_of_comes_before_those_that_are_told_again() {
+  void new_denials_are_told_before_repeated_ones() {
     Map<String, Object> parameters = parameters("another");
     parameters.put("most", 1_000_000);
     List<String> order = new ArrayList<>();
     dispatcher.inDatabase(connection -> {
-      // Never committed: the dispatcher would tell it of its own accord.
+      // Never committed, because the dispatcher would tell Redis of it by itself.
       connection.setAutoCommit(false);
       try (PreparedStatement rows =
           connection.prepareStatement(
@@ -106,7 +106,7 @@ class QueryPlanIT {
     assertThat(order).hasSize(3).first().isEqualTo("b");
   }
 
-  /// Firefox's have their first 64 letters in common.
+  /// Firefox's subscriptions have their first 64 characters in common.
   @Test
   void a_browsers_subscription_is_found_among_others_of_its_push_service() {
     String endpoint = "{\"endpoint\":\"https://updates.push.services.mozilla.com/wpush/v2/gAAAAAB";

@@ -39,7 +39,8 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.JsonNode;
 
-/// The real dispatcher on real services, as its callers see it: one per test JVM and set of settings.
+/// The real dispatcher on real services, as its callers see it: one for each test JVM and set of
+/// settings.
 final class RunningDispatcher {
   private static final Map<Map<String, String>, RunningDispatcher> RUNNING =
       new ConcurrentHashMap<>();
@@ -72,7 +73,7 @@ final class RunningDispatcher {
                     .toArray(String[]::new));
     this.sql = context.getBean(SqlCount.class);
     this.port = context.getEnvironment().getRequiredProperty("local.server.port", int.class);
-    // It begins to listen before its lane has declared the queues.
+    // The dispatcher begins to listen before its lane has declared the queues.
     Eventually.within(Duration.ofMinutes(2), () -> assertThat(readiness()).isEqualTo(200));
   }
 
@@ -92,17 +93,17 @@ final class RunningDispatcher {
     return context.getEnvironment().getRequiredProperty("local.management.port", int.class);
   }
 
-  /// What Prometheus scrapes.
+  /// The metrics in the form for Prometheus.
   String metrics() {
     return management("/actuator/prometheus").body();
   }
 
-  /// The status of its readiness.
+  /// The status of the readiness check.
   int readiness() {
     return management("/actuator/health/readiness").statusCode();
   }
 
-  /// The status of its health: whether all its servers are there.
+  /// The status of the health check: whether all servers are there.
   int health() {
     return management("/actuator/health").statusCode();
   }
@@ -316,7 +317,8 @@ final class RunningDispatcher {
       }
     }
 
-    /// Registers a device, again or anew; when the password that it is given ends, in seconds of the epoch.
+    /// Registers a device, perhaps again. Returns when its password expires, in seconds of the
+    /// epoch.
     long passwordEnds(String id) {
       Answer answer =
           put("/devices/" + id, "{\"platform\":\"android\",\"channels\":{\"mqtt\":true}}");

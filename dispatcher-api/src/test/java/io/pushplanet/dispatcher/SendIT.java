@@ -53,7 +53,7 @@ class SendIT {
   }
 
   @Test
-  void a_text_means_the_same_to_the_device_the_table_and_whoever_asks() {
+  void a_text_is_the_same_for_the_device_the_table_and_the_api() {
     shop.device("d1", "{\"mqtt\":true}");
     dispatcher.drain("push.mqtt.high");
     dispatcher.drain("push.accepted");
@@ -122,7 +122,7 @@ class SendIT {
   }
 
   @Test
-  void what_shall_wake_nobody_goes_with_what_is_not_urgent() {
+  void a_message_of_low_priority_takes_the_normal_lane() {
     shop.device("asleep", "{\"fcm\":{\"token\":\"asleep-token\"}}");
     dispatcher.drain("push.fcm.normal");
 
@@ -159,7 +159,7 @@ class SendIT {
   }
 
   @Test
-  void what_is_too_large_for_the_browser_it_is_for_is_refused_with_its_number() {
+  void a_message_too_large_for_its_browser_is_refused_with_its_size() {
     shop.device("browser", "{\"webpush\":" + DeviceIT.SUBSCRIPTION + "}");
     String body = "{\"audience\":{\"device\":\"%s\"},\"content\":{\"body\":\"%s\"}}";
     String text = "x".repeat(3_950);
@@ -172,7 +172,7 @@ class SendIT {
     assertThat(refused.json().at("/errors/0/detail").stringValue())
         .startsWith("Web Push takes 3993 bytes")
         .endsWith("bytes too many");
-    // The inbox takes what the browser does not.
+    // The inbox takes a message that is too large for the browser.
     shop.device("both", "{\"mqtt\":true,\"webpush\":" + DeviceIT.SUBSCRIPTION + "}");
     assertThat(shop.post("/messages", body.formatted("both", text)).status()).isEqualTo(202);
   }
@@ -260,9 +260,9 @@ class SendIT {
     assertThat(toOthers.json().at("/recipients/estimate").intValue()).isZero();
   }
 
-  /// Who waits for it may be another's by then.
+  /// The device may have another user by then.
   @Test
-  void what_is_for_users_says_whose_its_device_is() {
+  void a_message_to_users_names_the_user_of_each_device() {
     shop.put(
         "/devices/d1", "{\"platform\":\"android\",\"user\":\"u1\",\"channels\":{\"mqtt\":true}}");
     dispatcher.drain("push.mqtt.high");
@@ -307,7 +307,7 @@ class SendIT {
   }
 
   @Test
-  void a_route_in_redis_that_nobody_can_read_is_read_in_the_database() {
+  void an_unreadable_route_in_redis_is_read_from_the_database() {
     shop.device("d1", "{\"mqtt\":true}");
     RedisLink redis = dispatcher.context.getBean(RedisLink.class);
     redis.ask(commands ->
@@ -321,7 +321,7 @@ class SendIT {
   }
 
   @Test
-  void what_is_for_vendors_does_not_travel_with_a_message_that_goes_over_mqtt_alone() {
+  void overrides_are_dropped_from_a_message_over_mqtt_alone() {
     shop.device("d1", "{\"mqtt\":true}");
     dispatcher.drain("push.mqtt.high");
 

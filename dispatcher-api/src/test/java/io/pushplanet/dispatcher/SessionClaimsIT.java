@@ -19,21 +19,21 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/// Session updates that were claimed and not written, by the names that they have in Redis.
+/// Session updates that were claimed and not written, under their names in Redis.
 @ExtendWith(OutputCaptureExtension.class)
 class SessionClaimsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String LOCK = "sessions:lock";
   private static final String CLAIM = "sessions:claim:left";
 
-  /// More than one page of what a writer reads of a claim.
+  /// More than one page of a claim that a writer reads.
   private static final int DEVICES = 1_500;
 
   private final RunningDispatcher dispatcher = RunningDispatcher.shared();
   private final Tenant shop = dispatcher.tenant();
 
   @Test
-  void who_lost_the_lock_while_it_wrote_leaves_the_rest_to_the_other(CapturedOutput output)
+  void a_writer_that_lost_its_lock_leaves_the_rest_to_the_other(CapturedOutput output)
       throws Exception {
     List<String> devices = IntStream.range(0, DEVICES).mapToObj(i -> "d" + i).toList();
     try (RedisClient client = RedisClient.create(dispatcher.services.redis().toString());
@@ -72,7 +72,7 @@ class SessionClaimsIT {
   }
 
   @Test
-  void what_is_written_together_is_committed_together() throws Exception {
+  void updates_of_one_page_are_committed_together() throws Exception {
     List<String> devices = IntStream.range(100, 200).mapToObj(i -> "d" + i).toList();
     try (RedisClient client = RedisClient.create(dispatcher.services.redis().toString());
         var redis = client.connect();
@@ -96,7 +96,7 @@ class SessionClaimsIT {
     }
   }
 
-  /// As one that left them unwritten.
+  /// Leaves updates like a writer that was killed.
   private void claim(RedisCommands<String, String> commands, List<String> devices) {
     commands.hset(
         CLAIM,

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/// All requests share ten connections to MySQL: nobody takes them all.
+/// All requests share ten connections to MySQL. No kind of request takes them all.
 class SharedConnectionsIT {
   private static final int MANY = 15;
   private static final String HELLO =
@@ -30,8 +30,7 @@ class SharedConnectionsIT {
   private final Tenant shop = dispatcher.tenant();
 
   @Test
-  void those_whose_recipients_take_long_to_count_leave_connections_to_the_others()
-      throws Exception {
+  void requests_with_slow_counts_leave_connections_to_others() throws Exception {
     shop.device("d1", "{\"mqtt\":true}");
     AtomicInteger topics = new AtomicInteger();
 
@@ -50,7 +49,7 @@ class SharedConnectionsIT {
   }
 
   @Test
-  void those_with_keys_that_nobody_knows_leave_connections_to_the_others() throws Exception {
+  void requests_with_unknown_keys_leave_connections_to_others() throws Exception {
     shop.device("d1", "{\"mqtt\":true}");
     SecureRandom random = new SecureRandom();
 
@@ -69,15 +68,15 @@ class SharedConnectionsIT {
     assertThat(refused).allMatch(answer -> answer.status() == 401 || answer.status() == 503);
   }
 
-  /// Its route is only in MySQL.
+  /// The route of the device is only in MySQL.
   private void isSent() {
     Answer sent = shop.post("/messages", HELLO);
     assertThat(sent.status()).as(sent.toString()).isEqualTo(202);
   }
 
-  /// Does something once as many calls as can be wait for the table.
+  /// Runs a step when as many calls as possible wait for the table.
   ///
-  /// @return what the calls got in the end
+  /// @return the answers to the calls
   private List<Answer> whileLocked(String table, Callable<Answer> call, Runnable meanwhile)
       throws Exception {
     List<Future<Answer>> calls = new ArrayList<>();

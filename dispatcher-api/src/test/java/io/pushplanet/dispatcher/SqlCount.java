@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
-/// Writes down every statement that the dispatcher sends to MySQL for a request: not the one that follows changes, which is
-/// counted, and not what goes on by itself.
+/// Records every statement that the dispatcher sends to MySQL for a request. It counts the
+/// statements of the change feed instead, and leaves out those of background work.
 final class SqlCount implements BeanPostProcessor {
   private static final Set<String> BY_THEMSELVES = Set.of("session-writer", "denied-devices");
 
@@ -21,7 +21,7 @@ final class SqlCount implements BeanPostProcessor {
 
   private final AtomicInteger looks = new AtomicInteger();
 
-  /// How often it has begun to look for changes.
+  /// How often the change feed has begun a poll.
   int looks() {
     return looks.get();
   }

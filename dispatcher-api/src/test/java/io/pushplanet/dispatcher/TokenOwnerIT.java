@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/// A token is one device's, also where several register it at the same time.
+/// A token belongs to one device, even when several register it at the same time.
 class TokenOwnerIT {
   private static final String REGISTRATION =
       "{\"platform\":\"android\",\"channels\":{\"fcm\":{\"token\":\"shared\"}}}";
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  /// More than a registration has tries, and no more than there are connections to MySQL for.
+  /// More than a registration has tries, and no more than there are connections to MySQL.
   private static final int AT_ONCE = 8;
 
   private final RunningDispatcher dispatcher = RunningDispatcher.shared();
@@ -66,7 +66,7 @@ class TokenOwnerIT {
     assertThat(owners()).containsExactly("later");
   }
 
-  /// SDKs print an iPhone's token in letters of their own choice.
+  /// SDKs print the token of an iPhone in upper or lower case.
   @Test
   void a_token_of_apns_is_the_same_in_capital_letters() {
     String registration = "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"%s\"}}}";
@@ -81,8 +81,7 @@ class TokenOwnerIT {
   }
 
   @Test
-  void a_token_of_apns_that_an_older_version_wrote_in_capital_letters_is_taken_over()
-      throws Exception {
+  void an_apns_token_in_capitals_of_an_older_version_is_taken_over() throws Exception {
     String registration = "{\"platform\":\"ios\",\"channels\":{\"apns\":{\"token\":\"%s\"}}}";
     shop.put("/devices/former", registration.formatted("abcdef0123456789"));
     try (Connection connection = dispatcher.connection();
@@ -98,7 +97,7 @@ class TokenOwnerIT {
   }
 
   @Test
-  void of_several_devices_that_register_one_token_at_once_one_keeps_it() throws Exception {
+  void only_one_of_several_devices_keeps_a_token_registered_at_once() throws Exception {
     List<Callable<Integer>> registrations =
         IntStream.range(0, AT_ONCE)
             .<Callable<Integer>>mapToObj(
@@ -115,7 +114,7 @@ class TokenOwnerIT {
     }
   }
 
-  /// Nobody knows whether it was committed, and a repeat would find nothing to forget.
+  /// It is unknown whether the change was committed, and a repeat would find no former owner.
   @Test
   void a_registration_that_ends_badly_forgets_the_route_all_the_same() throws Exception {
     assertThat(shop.put("/devices/d1", REGISTRATION).status()).isEqualTo(201);
@@ -136,7 +135,7 @@ class TokenOwnerIT {
     }
   }
 
-  /// Killed after the commit, the dispatcher would forget nothing.
+  /// If the dispatcher were killed after the commit, it would delete nothing in Redis.
   @Test
   void the_route_of_a_former_owner_is_forgotten_before_the_commit() throws Exception {
     assertThat(shop.put("/devices/former", REGISTRATION).status()).isEqualTo(201);
@@ -174,7 +173,7 @@ class TokenOwnerIT {
     return new JdbcTemplate(new SingleConnectionDataSource(connection, true));
   }
 
-  /// As far as a registration of another process has come.
+  /// Does the first part of a registration by another process.
   private void register(JdbcTemplate sql, String device) {
     sql.update(
         "INSERT INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at)"

@@ -36,14 +36,15 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Broadcast channels for Live Activities. What is answered here is what is known: a worker asks Apple, and the state says how
-/// far it is.
+/// Broadcast channels for Live Activities. The answer contains only what is known so far: a worker
+/// asks Apple, and the state says how far it has got.
 @RestController
 class ChannelController {
   private static final String CHANNELS = "/v1/apps/{app}/live-activity-channels";
   private static final String ONE = CHANNELS + "/{channel}";
 
-  /// "you can maintain up to 10,000 channels for your app in the development and production environment, respectively"
+  /// "you can maintain up to 10,000 channels for your app in the development and production
+  /// environment, respectively"
   /// (https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns).
   static final int MOST = 10_000;
 
@@ -52,7 +53,7 @@ class ChannelController {
     SANDBOX
   }
 
-  /// What Apple keeps for devices that are away.
+  /// The newest message, or none: what Apple keeps for devices that are away.
   enum Keeps {
     NONE,
     NEWEST

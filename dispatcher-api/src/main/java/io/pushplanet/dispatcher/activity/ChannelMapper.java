@@ -22,7 +22,7 @@ interface ChannelMapper {
       Instant createdAt,
       @Nullable Instant readyAt) {}
 
-  /// Due at once. A repeat after a crash has the same id and changes nothing.
+  /// The row is due at once. A repeat after a crash has the same id and changes nothing.
   @Insert(
       """
       INSERT INTO live_activity_channels (app_id, channel_id, environment, keeps, state, created_at, due_at)
@@ -59,7 +59,7 @@ interface ChannelMapper {
   List<Row> after(
       @Param("app") String app, @Param("after") String after, @Param("limit") int limit);
 
-  /// While a worker has it in hand (`due_at` is its claim) it is deleted after that.
+  /// A channel that a worker is working on (`due_at` is the worker's claim) is deleted after that.
   @Update(
       """
       UPDATE live_activity_channels

@@ -1,4 +1,4 @@
-/// Broadcast channels for Live Activities: asked for here, made at Apple by a worker.
+/// Broadcast channels for Live Activities: requested here, made at Apple by a worker.
 @NullMarked
 package io.pushplanet.dispatcher.activity;
 

@@ -23,35 +23,38 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
-/// About how many devices a broad audience has, for the answer to who sends to it. All who send to one audience share a count,
-/// which is good for twenty times as long as it took: a small audience is always counted, a large one with two hundred
-/// messages a second takes a twentieth of a connection. Thread-safe.
+/// Counts approximately how many devices a broad audience has, for the answer to its sender. All
+/// requests to one audience share a count, which is reused for twenty times as long as counting
+/// took: a small audience is always counted, and a large one that gets two hundred messages a
+/// second takes a twentieth of one connection. Thread-safe.
 final class AudienceCounts {
   private static final Logger LOG = LoggerFactory.getLogger(AudienceCounts.class);
 
-  /// Up to here a count is exact. Counting further would cost too much.
+  /// Up to this number a count is exact. Counting further would cost too much.
   private static final int MOST_COUNTED = 50_000;
 
-  /// All requests share the connections to MySQL: those who count leave most of them to the others.
+  /// All requests share the connections to MySQL. Counts leave most of them to other requests.
   private static final int MOST_COUNTING = 2;
 
   private static final int TIMES_AS_LONG = 20;
 
-  /// A count is good for no longer, however long it took; that nobody could count is good for as long.
+  /// The longest time for which a count is reused, however long counting took, and the time for
+  /// which a failed count is not tried again.
   static final Duration FRESH = Duration.ofSeconds(5);
 
-  /// The former count is told while there is no newer one, as long as somebody asks for it so often.
+  /// How long the former count is kept after it was last asked for. It is given while there is no
+  /// newer count.
   private static final Duration KEPT = Duration.ofMinutes(1);
 
-  /// Whoever can be told a former count waits no longer for a new one.
+  /// How long a request with a former count waits for a new one.
   private static final Duration PATIENCE = Duration.ofMillis(100);
 
-  /// In bytes of audiences as they travel: one may name 32,000 users.
+  /// In bytes of audiences in their wire form: one may name 32,000 users.
   private static final long MOST_KEPT = 2L * 1024 * 1024;
 
   private static final int BYTES_AROUND = 200;
 
-  /// Between two lines in the log.
+  /// The least time between two warnings in the log.
   static final Duration QUIET = Duration.ofMinutes(1);
 
   private final AudienceMapper mapper;
@@ -62,8 +65,8 @@ final class AudienceCounts {
   private final AsyncLoadingCache<Asked, Count> counts;
   private final Cache<Asked, Integer> former;
 
-  /// @param counters run what counts, which blocks
-  /// @param longestWait of a caller for a count, and of a count for its turn
+  /// @param counters the executor of the counts, which block
+  /// @param longestWait how long a caller waits for a count, and a count for a permit
   AudienceCounts(AudienceMapper mapper, Ticker ticker, Executor counters, Duration longestWait) {
     this.mapper = mapper;
     this.ticker = ticker;
@@ -87,7 +90,7 @@ final class AudienceCounts {
 
   private record Asked(AppId app, Audience audience) {}
 
-  /// @param devices nothing where nobody could count
+  /// @param devices empty when counting failed
   private record Count(OptionalInt devices, Duration fresh) {}
 
   /// Until when a request that begins now waits for its counts, however many audiences it names.
@@ -95,8 +98,9 @@ final class AudienceCounts {
     return ticker.read() + longestWait.toNanos();
   }
 
-  /// @param untilNanos of [#waitUntilNanos]; afterwards nothing is counted any more, only what is known already is told
-  /// @return nothing where nobody could count: without MySQL, or while others are counted for long
+  /// @param untilNanos from [#waitUntilNanos]; after it no new count begins, and only a known count
+  ///     is given
+  /// @return empty when there is no count: MySQL is away, or other counts take too long
   OptionalInt about(AppId app, Audience audience, long untilNanos) {
     var asked = new Asked(app, audience);
     Integer before = former.getIfPresent(asked);
@@ -163,7 +167,8 @@ final class AudienceCounts {
     return OptionalInt.empty();
   }
 
-  /// How many there can be. What `and` and `not` leave out is only known once the fan-out has looked at each device.
+  /// An upper bound: which devices `and` and `not` exclude is known only when the fan-out has
+  /// looked at each of them.
   private int atMost(AppId app, Audience audience) {
     return switch (audience) {
       case Audience.Devices(List<DeviceId> devices) -> devices.size();

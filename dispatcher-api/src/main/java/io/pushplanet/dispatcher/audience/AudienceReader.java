@@ -14,9 +14,10 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// Reads `audience`: exactly one of the words in [#SUPPORTED]. `and` and `or` are lists of audiences, `not` is one; they nest
-/// [#DEEPEST] deep and have at most [#MOST_PARTS] parts in all, so that no request can ask for a query without end. A
-/// `channel`, an `fcm_topic` and an `fcm_condition` stand alone: who follows them is known to Apple and Google only.
+/// Reads `audience`, which is exactly one of the words in [#SUPPORTED]. `and` and `or` are lists of
+/// audiences, and `not` is one. They nest [#DEEPEST] deep and have at most [#MOST_PARTS] parts in
+/// all, so that no request can ask for a query without end. A `channel`, an `fcm_topic` and an
+/// `fcm_condition` stand alone, because only Apple and Google know their followers.
 public final class AudienceReader {
   public static final int LONGEST_TAG = 128;
   public static final int LONGEST_USER = 128;
@@ -48,7 +49,7 @@ public final class AudienceReader {
   private AudienceReader() {}
 
   /// @param request the object that has the field `audience`
-  /// @return null when something is wrong, which is then among the findings
+  /// @return null when there is a fault, which is then among the findings
   public static @Nullable Audience read(Fields request) {
     if (!request.has("audience")) {
       request.wrong("audience", "required", "audience is required, such as {\"device\":\"d1\"}");
@@ -177,7 +178,7 @@ public final class AudienceReader {
     return new Audience.Devices(ids.stream().map(DeviceId::new).toList());
   }
 
-  /// @param pointer where it stands
+  /// @param pointer the place of the audience in the body
   public static boolean isDeviceId(Findings findings, String pointer, String id) {
     if (!DeviceId.isValid(id)) {
       findings.add(
@@ -224,7 +225,7 @@ public final class AudienceReader {
         : null;
   }
 
-  /// @param pointer where it stands
+  /// @param pointer the place of the audience in the body
   public static boolean isTopic(Findings findings, String pointer, String topic) {
     if (!TOPIC.matcher(topic).matches()) {
       findings.add(pointer, "not_a_topic", "a topic is 1 to 128 letters, digits and . _ ~ % -");

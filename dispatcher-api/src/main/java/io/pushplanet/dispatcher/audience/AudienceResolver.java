@@ -24,12 +24,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/// Finds the devices of an audience that are few enough to be found at once; the rest is left to the fan-out role.
+/// Finds the devices of an audience when they are few enough to be found at once. All other
+/// audiences are left to the fan-out role.
 @Component
 public class AudienceResolver {
   private static final int DEVICES_OF_ONE_USER = 4;
 
-  /// A message to so few is a small one.
+  /// A message to at most this many devices counts as small.
   public static final int FEW_DEVICES = 64;
 
   private final RouteLookup routes;
@@ -42,11 +43,11 @@ public class AudienceResolver {
     this.counts = counts;
   }
 
-  /// @param routes may lack a device of `devices`: then it is not registered
-  /// @param users whose the devices are that were found by their users
+  /// @param routes of the registered ones among `devices`
+  /// @param users the users of devices that were found by their users
   public record Found(
       List<DeviceId> devices, Map<DeviceId, DeviceRoute> routes, Map<DeviceId, String> users) {
-    /// Those who were asked for themselves.
+    /// Devices that the audience names themselves.
     Found(List<DeviceId> devices, Map<DeviceId, DeviceRoute> routes) {
       this(devices, routes, Map.of());
     }
@@ -56,24 +57,26 @@ public class AudienceResolver {
     }
   }
 
-  /// What became of the look-up.
+  /// The result of resolving an audience.
   public sealed interface Resolution {
     record Known(Found found) implements Resolution {}
 
-    /// @param estimate null where nobody could count
+    /// @param estimate null when there is no count
     record Broad(@Nullable Integer estimate) implements Resolution {}
 
-    /// @param found the channel in the place of a device
+    /// @param found the channel, in the place of a device
     record OverChannel(Found found, BroadcastChannel channel) implements Resolution {}
   }
 
-  /// What one request knows of its audiences, and how long it may look further.
+  /// What was looked up for one request, and how long the request may wait for counts.
   ///
-  /// @param routes of single devices; who is not registered is absent
-  /// @param countUntilNanos until when it waits for counts
+  /// @param routes of the single devices that its audiences name; a device that is not registered
+  ///     is absent
+  /// @param countUntilNanos until when the request waits for counts
   public record LookUp(Map<DeviceId, DeviceRoute> routes, long countUntilNanos) {}
 
-  /// Begins the look-up for one request: with one question for all that have one device for their audience.
+  /// Begins the look-up for one request. It asks once for the routes of all audiences that are a
+  /// single device.
   public LookUp begin(AppId app, Collection<Audience> audiences) {
     long countUntilNanos = counts.waitUntilNanos();
     Set<DeviceId> alone = new HashSet<>();
@@ -85,14 +88,14 @@ public class AudienceResolver {
     return new LookUp(alone.isEmpty() ? Map.of() : routes.find(app, alone), countUntilNanos);
   }
 
-  /// @param begun of the request
-  /// @throws ProblemException `device_not_found` where the one device asked for is not registered, `channel_not_found` and
-  ///     `channel_not_ready` likewise
-  public Resolution resolve(AppId app, Audience audience, LookUp begun) {
+  /// @param lookUp of the request
+  /// @throws ProblemException `device_not_found` when the only device of the audience is not
+  ///     registered, `channel_not_found` and `channel_not_ready` likewise
+  public Resolution resolve(AppId app, Audience audience, LookUp lookUp) {
     return switch (audience) {
       case Audience.Devices(List<DeviceId> devices) ->
-          new Resolution.Known(named(app, devices, begun.routes()));
-      case Audience.Users users -> ofUsers(app, users, begun);
+          new Resolution.Known(named(app, devices, lookUp.routes()));
+      case Audience.Users users -> ofUsers(app, users, lookUp);
       case Audience.ActivityChannel(ActivityChannelId channel) -> overChannel(app, channel);
       case Audience.FcmFollowers followers -> new Resolution.Known(FcmTopics.found(followers));
       case Audience.Topic _,
@@ -101,7 +104,7 @@ public class AudienceResolver {
           Audience.And _,
           Audience.Or _,
           Audience.Not _ ->
-          broad(app, audience, begun);
+          broad(app, audience, lookUp);
     };
   }
 
@@ -119,7 +122,8 @@ public class AudienceResolver {
     return new Found(devices, found);
   }
 
-  /// Asked anew for each message: one stands for very many devices, and a channel that is deleted is told at once.
+  /// Reads the channel again for each message: one channel stands for very many devices, and a
+  /// message over a deleted channel must be refused at once.
   private Resolution overChannel(AppId app, ActivityChannelId id) {
     AudienceMapper.Channel channel =
         mapper
@@ -153,13 +157,14 @@ public class AudienceResolver {
         code, detail, List.of(new FieldError("/audience/channel", word, detail)));
   }
 
-  /// How many devices a message to so many users is to at most without a fan-out. A user has a handful; where they have more (one
-  /// user for all who are not logged in), they are found as those of a topic are.
+  /// The most devices that a message to this many users may have without a fan-out. A user has a
+  /// handful of devices. Users with more (such as one user for all devices that are not logged in)
+  /// are found like the followers of a topic.
   public static int mostDevicesOf(int users) {
     return Math.clamp((long) users * DEVICES_OF_ONE_USER, FEW_DEVICES, Audience.Devices.MOST);
   }
 
-  private Resolution ofUsers(AppId app, Audience.Users audience, LookUp begun) {
+  private Resolution ofUsers(AppId app, Audience.Users audience, LookUp lookUp) {
     int most = mostDevicesOf(audience.users().size());
     Map<DeviceId, String> users = new LinkedHashMap<>();
     mapper
@@ -167,7 +172,7 @@ public class AudienceResolver {
         .forEach(row -> users.put(new DeviceId(row.deviceId()), row.userId()));
     Set<DeviceId> devices = users.keySet();
     if (devices.size() > most) {
-      return broad(app, audience, begun);
+      return broad(app, audience, lookUp);
     }
     Map<DeviceId, DeviceRoute> found = new HashMap<>(routes.find(app, devices));
     found.values().removeIf(route -> route.recipient().onlyForNamed());
@@ -175,9 +180,9 @@ public class AudienceResolver {
         new Found(devices.stream().filter(found::containsKey).toList(), found, users));
   }
 
-  /// Where nobody can count, the message is accepted all the same: its recipients are found later.
-  private Resolution broad(AppId app, Audience audience, LookUp begun) {
-    OptionalInt about = counts.about(app, audience, begun.countUntilNanos());
+  /// Without a count the message is accepted all the same, because its recipients are found later.
+  private Resolution broad(AppId app, Audience audience, LookUp lookUp) {
+    OptionalInt about = counts.about(app, audience, lookUp.countUntilNanos());
     return new Resolution.Broad(about.isPresent() ? about.getAsInt() : null);
   }
 }

@@ -14,21 +14,22 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Topics of Firebase's, which apps follow by `subscribeToTopic`, and conditions on them
-/// (https://firebase.google.com/docs/cloud-messaging/send-topic-messages). Who follows is known to Google only.
+/// Topics of Firebase, which apps follow by `subscribeToTopic`, and conditions on them
+/// (https://firebase.google.com/docs/cloud-messaging/send-topic-messages). Only Google knows the
+/// followers.
 final class FcmTopics {
   /// https://firebase.google.com/docs/reference/android/com/google/firebase/messaging/FirebaseMessaging#subscribeToTopic(java.lang.String)
   static final int LONGEST_TOPIC = 900;
 
   static final int MOST_IN_A_CONDITION = 5;
 
-  /// Of the longest topics, with what joins them.
+  /// Of the longest topics, with the operators that join them.
   static final int LONGEST_CONDITION = 5_000;
 
   private static final String NAME = "[A-Za-z0-9_.~%-]{1," + LONGEST_TOPIC + "}";
   private static final Pattern TOPIC = Pattern.compile(NAME);
 
-  /// One word of a condition: a test of a topic, an operator between two, or a bracket or `!`.
+  /// A word of a condition: a test of a topic, an operator between two tests, a bracket, or `!`.
   private static final Pattern WORD =
       Pattern.compile(
           "\\G *(?:(?<test>'" + NAME + "' +in +topics\\b)|(?<join>&&|\\|\\|)|(?<sign>[!()])) *");
@@ -42,12 +43,13 @@ final class FcmTopics {
     return TOPIC.matcher(name).matches();
   }
 
-  /// Whether such an id stands for topics: no device can have it.
+  /// Whether an id stands for topics. No device can have such an id.
   static boolean isRecipient(String id) {
     return id.startsWith(RECIPIENT_OF_TOPIC) || id.startsWith(RECIPIENT_OF_CONDITION);
   }
 
-  /// @return how many topics a condition tests, each time that it does; 0 for what is no condition
+  /// @return how many tests of topics a condition has, a repeated topic counting each time; 0 for a
+  ///     text that is no condition
   static int countIn(String condition) {
     Matcher words = WORD.matcher(condition);
     int topics = 0;
@@ -75,7 +77,7 @@ final class FcmTopics {
     return end == condition.length() && complete && open == 0 ? topics : 0;
   }
 
-  /// Themselves, in the place of a device.
+  /// The topic or condition itself, in the place of a device.
   static Found found(Audience.FcmFollowers followers) {
     DeviceRoute route =
         switch (followers) {
@@ -89,13 +91,14 @@ final class FcmTopics {
     return new Found(List.of(route.device()), Map.of(route.device(), route));
   }
 
-  /// The platform is Google's own: what is behind FCM is Google's to know.
+  /// The platform is given as Android: only Google knows which services are behind FCM.
   private static DeviceRoute route(DeviceId recipient, String text, String kind) {
     FcmToken way = new FcmToken(text, kind, Instant.EPOCH);
     return new DeviceRoute(recipient, Platform.ANDROID, false, null, way, null, null);
   }
 
-  /// As it reads, where that is an id; no topic has a colon in its name.
+  /// The topic behind a prefix when that is a valid id, otherwise its digest. No topic has a colon
+  /// in its name, so the two differ.
   private static DeviceId recipientOf(String topic) {
     String readable = RECIPIENT_OF_TOPIC + topic;
     return new DeviceId(

@@ -1,4 +1,4 @@
-/// Whom a message is for, and which devices that are.
+/// Reads the audience of a message and finds its devices.
 @NullMarked
 package io.pushplanet.dispatcher.audience;
 

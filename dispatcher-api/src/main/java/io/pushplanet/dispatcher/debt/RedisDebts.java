@@ -18,9 +18,9 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Devices of which Redis has to forget something, and could not be told: it is told once it answers again, of at most [#MOST] devices. A
-/// process that is killed before does not do it. Whether Redis is away or refuses, one log line says when this begins and one when it is over.
-/// Thread-safe.
+/// Devices whose data Redis has to forget, while Redis was away or refused. They are told to Redis
+/// when it answers again; at most [#MOST] devices are kept. If the process is killed before, they
+/// are lost. One log line says when this state begins, and one when it ends. Thread-safe.
 public final class RedisDebts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RedisDebts.class);
   private static final int MOST = 100_000;
@@ -33,9 +33,9 @@ public final class RedisDebts implements AutoCloseable {
   private final AtomicBoolean told = new AtomicBoolean();
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  /// @param what it has to forget
-  /// @param atOnce for so many devices
-  /// @param payment tells Redis, and throws where that comes to nothing
+  /// @param what Redis has to forget
+  /// @param atOnce for how many devices at once
+  /// @param payment tells Redis, and throws when Redis does not take it
   public RedisDebts(
       String what, int atOnce, Consumer<List<DeviceKey>> payment, MeterRegistry meters) {
     this.what = what;
@@ -88,7 +88,8 @@ public final class RedisDebts implements AutoCloseable {
     }
   }
 
-  /// As long as Redis answers: with one that hangs each call would take its deadline.
+  /// Stops when Redis does not answer: with a Redis that hangs, each call would take its whole
+  /// deadline.
   void pay() {
     int devices = 0;
     var left = owed.iterator();
@@ -113,7 +114,7 @@ public final class RedisDebts implements AutoCloseable {
   }
 
   private boolean paid(List<DeviceKey> some) {
-    // First: what is owed anew meanwhile stays.
+    // Removed before the call, so that a device that is owed again during the call stays.
     some.forEach(owed::remove);
     try {
       payment.accept(some);

@@ -1,4 +1,4 @@
-/// What Redis is owed.
+/// Data that Redis still has to forget.
 @NullMarked
 package io.pushplanet.dispatcher.debt;
 

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 @Mapper
 interface DenialMapper {
-  /// @param ends when the last password ends that the device was given, to the second
-  /// @param told the Redis that was told; null for none
+  /// @param ends when the last password of the device expires, to the second
+  /// @param told the memory of the Redis that was told; null for none
   record Denied(String appId, String deviceId, Instant ends, @Nullable String told) {}
 
   @Select("SELECT ends FROM denied_devices WHERE app_id = #{app} AND device_id = #{device}")
@@ -26,7 +26,7 @@ interface DenialMapper {
       """)
   void deny(@Param("app") String app, @Param("device") String device, @Param("ends") Instant ends);
 
-  /// Some that this Redis was not told; first those that none was.
+  /// Some devices that this Redis was not told, first those that no Redis was told.
   @Select(
       """
       SELECT app_id, device_id, ends, told FROM denied_devices

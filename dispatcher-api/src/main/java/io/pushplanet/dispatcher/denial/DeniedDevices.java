@@ -22,9 +22,10 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
-/// Deleted devices in MySQL, of which Redis has a copy that nodes look at for each CONNECT. What Redis was not told, because it was away
-/// or a dispatcher was killed, and what it may have forgotten, because it was restarted, replaced or emptied, is told within some seconds by
-/// whichever dispatcher is there; thousands of them take longer. Thread-safe.
+/// Deleted devices in MySQL. Redis has a copy, which nodes read for each CONNECT. Redis may have
+/// missed a deletion (it was away, or a dispatcher was killed), or may have forgotten one (it was
+/// restarted, replaced or emptied). Any dispatcher then tells it again within some seconds;
+/// thousands of devices take longer. Thread-safe.
 @Component
 public class DeniedDevices implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DeniedDevices.class);
@@ -37,7 +38,7 @@ public class DeniedDevices implements AutoCloseable {
   private final Clock clock;
   private final Counter failed;
   private final CountDownLatch closed = new CountDownLatch(1);
-  // Of the one thread that tells.
+  // Only the thread that tells Redis uses it.
   private boolean waits;
 
   DeniedDevices(
@@ -50,18 +51,20 @@ public class DeniedDevices implements AutoCloseable {
     Thread.ofVirtual().name("denied-devices").start(this::run);
   }
 
-  /// When the last password ends that lets nobody in; null where the device was never deleted, or that is long ago.
+  /// When the last denied password of the device expires; null when the device was never deleted,
+  /// or long ago.
   public @Nullable Instant until(DeviceKey device) {
     return mapper.ends(device.app().value(), device.device().value());
   }
 
-  /// Denies the passwords of a deleted device that end at this moment, to the second, or sooner. Call it in the transaction that deletes it,
-  /// and [#tell] behind it.
+  /// Denies the passwords of a deleted device that expire at this moment (to the second) or sooner.
+  /// Call it in the transaction that deletes the device, and [#tell] after the commit.
   public void deny(DeviceKey device, Instant ends) {
     mapper.deny(device.app().value(), device.device().value(), ends);
   }
 
-  /// Tells Redis at once, which ends the device's session. What comes to nothing is told by the next round.
+  /// Tells Redis at once, which ends the session of the device. When this fails, the next round
+  /// tells Redis.
   public void tell(DeviceKey device, Instant ends) {
     try {
       denials.deny(device, ends.getEpochSecond());

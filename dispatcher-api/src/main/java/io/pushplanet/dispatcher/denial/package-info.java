@@ -1,4 +1,4 @@
-/// Deleted devices, whose passwords let nobody in any more.
+/// Deleted devices, whose passwords no longer let them in.
 @NullMarked
 package io.pushplanet.dispatcher.denial;
 

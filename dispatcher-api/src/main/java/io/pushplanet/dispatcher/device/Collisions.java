@@ -17,11 +17,14 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.support.TransactionOperations;
 
-/// Registrations of one device or one token at once may deadlock or collide, which loses nothing when it is done again. This process
-/// tries those again one after the other in each app: else they would meet again, and one of them at a time would get through.
-/// Who waits for that holds no connection and no row. Thread-safe.
+/// Repeats registrations that collide. Registrations of one device or one token at the same time
+/// may deadlock or violate a key, and nothing is lost when they are done again. This process
+/// repeats those of one app one after the other: otherwise they would collide again, and only one
+/// at a time would succeed. A registration that waits for its repeat holds no connection and no
+/// row. Thread-safe.
 final class Collisions {
-  /// Each newcomer meets whoever is tried again, once; of a herd that registers one token there are many.
+  /// Each new registration collides once with the one that is being repeated; when many devices
+  /// register one token, there are many.
   static final int MOST_TRIES = 32;
 
   private static final Logger LOG = LoggerFactory.getLogger(Collisions.class);
@@ -29,12 +32,13 @@ final class Collisions {
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
   private static final Duration A_LITTLE_LATER = Duration.ofSeconds(2);
 
-  /// ER_LOCK_WAIT_TIMEOUT: whoever holds a row for so long will hold it for the next try, too
+  /// ER_LOCK_WAIT_TIMEOUT: a transaction that holds a row for so long will still hold it at the
+  /// next try
   /// (https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html#error_er_lock_wait_timeout).
   private static final int LOCK_WAIT_TIMEOUT = 1205;
 
   private final TransactionOperations transactions;
-  // Of apps by their hash: two that share one only wait for each other.
+  // The lock of an app is chosen by its hash: two apps that share a lock only wait for each other.
   private final List<ReentrantLock> turns =
       Stream.generate(() -> new ReentrantLock(true)).limit(TURNS).toList();
 
@@ -42,9 +46,9 @@ final class Collisions {
     this.transactions = transactions;
   }
 
-  /// Does work in a transaction, [#MOST_TRIES] times at most.
+  /// Does work in a transaction, at most [#MOST_TRIES] times.
   ///
-  /// @throws ProblemException 503, as it would be done some time later
+  /// @throws ProblemException 503 when it still collides; the work would succeed some time later
   <T> T retrying(AppId app, Supplier<T> work) {
     try {
       return once(work);

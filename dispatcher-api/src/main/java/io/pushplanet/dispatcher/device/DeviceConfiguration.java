@@ -11,8 +11,9 @@ import org.springframework.context.annotation.Configuration;
 
 @Configuration(proxyBeanMethods = false)
 class DeviceConfiguration {
-  /// A tag is any text, and a path is where one stands that comes or goes alone. Tomcat only leaves the two as they are: Spring
-  /// splits the path before it decodes its parts, so that they end none.
+  /// A tag is any text, and the operations that add or remove one tag have it in their path. Tomcat
+  /// only leaves encoded slashes and backslashes as they are: Spring splits the path before it
+  /// decodes its parts, so that neither ends a part.
   @Bean
   WebServerFactoryCustomizer<TomcatServletWebServerFactory> slashesInTags() {
     return factory ->

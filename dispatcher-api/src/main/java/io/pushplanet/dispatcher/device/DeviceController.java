@@ -73,7 +73,8 @@ class DeviceController {
   @Needs(Scope.READ)
   ResponseEntity<byte[]> get(Caller caller, @PathVariable("device") String id) {
     DeviceId given = known(id);
-    // First: what is written meanwhile is in one of them, or in both.
+    // Read before the row: an update that is written in between is then in one of the two, or in
+    // both.
     var told = sessions.told(caller.app(), given);
     DeviceRegistry.Registered device =
         registry.find(caller.app(), given).map(told::over).orElseThrow(() -> unknown(id));
@@ -104,7 +105,8 @@ class DeviceController {
     ObjectNode form = DeviceForm.registration(before);
     for (String list : List.of("tags", "topics")) {
       if (!patch.has(list)) {
-        // It stays as it is: earlier versions added more one by one than it may have.
+        // The list stays as it is: earlier versions let a device have more, when they were added
+        // one by one.
         form.remove(list);
       }
     }
@@ -118,7 +120,8 @@ class DeviceController {
     return noContent(registry.delete(caller.app(), known(id)), id);
   }
 
-  /// The device is alive; newest wins. Written down at once in Redis, soon in MySQL.
+  /// Reports that the device is alive; the newest report wins. It is written to Redis at once and
+  /// to MySQL soon.
   @PutMapping("/v1/apps/{app}/devices/{device}/session")
   @Needs(Scope.DEVICES)
   ResponseEntity<byte[]> session(

@@ -10,10 +10,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import tools.jackson.databind.node.ObjectNode;
 
-/// How a device is told in answers.
+/// The form of a device in answers.
 @Component
 class DeviceForm {
-  /// Where every device listens: the server knows who it is, so topics carry no ids.
+  /// The topic that every device subscribes to. The server knows the device of each connection, so
+  /// topics carry no ids.
   private static final String TOPIC = "push/messages";
 
   private final DispatcherSettings settings;
@@ -35,7 +36,7 @@ class DeviceForm {
     return form;
   }
 
-  /// With what the device needs to log in, where its MQTT channel is on.
+  /// With the MQTT login of the device, if its MQTT channel is on.
   ObjectNode withLogin(AppId app, DeviceRegistry.Saved saved) {
     DeviceRegistry.Registered device = saved.registered();
     ObjectNode form = of(device);
@@ -54,7 +55,7 @@ class DeviceForm {
     return form;
   }
 
-  /// The form in which it was registered.
+  /// The JSON form of a registration.
   static ObjectNode registration(Registration registration) {
     ObjectNode form = WireForm.mapper().createObjectNode();
     form.put("platform", registration.platform().name().toLowerCase(Locale.ROOT));

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 @Mapper
 interface DeviceMapper {
-  /// @param credentialEnds when the last password ends that it was given: the epoch's first second where it was given none, null where a
-  ///     version before may have given it one
+  /// @param credentialEnds when the last password expires that the device was given: the epoch when
+  ///     it was given none, null when an earlier version may have given it one
   record DeviceRow(
       String deviceId,
       String platform,
@@ -39,7 +39,7 @@ interface DeviceMapper {
   /// A message that waits for the device.
   record Waiting(String slot, String messageId) {}
 
-  /// @param seq of the list that names the device
+  /// @param seq of the list of devices that names this one
   record WaitingBroadcast(long seq, String messageId) {}
 
   String DEVICE =
@@ -71,7 +71,8 @@ interface DeviceMapper {
       @Param("now") Instant now,
       @Param("ends") Instant ends);
 
-  /// @param ends when the password ends that it is given where its MQTT channel is on, to the second; the row keeps the latest
+  /// @param ends when the password expires that the device is given if its MQTT channel is on, to
+  ///     the second; the row keeps the latest
   @Update(
       """
       UPDATE devices SET platform = #{platform}, mqtt = #{it.channels.mqtt}, user_id = #{it.user},
@@ -108,7 +109,7 @@ interface DeviceMapper {
   @Select(TOKENS + " FOR UPDATE")
   List<TokenRow> lockTokens(@Param("app") String app, @Param("device") String device);
 
-  /// Waits for those that are registering it just now.
+  /// Waits for devices that are registering the token at this moment.
   ///
   /// @param asBefore the token in the spelling in which an older version may have written it
   @Select(
@@ -205,8 +206,8 @@ interface DeviceMapper {
       """)
   List<Waiting> waiting(@Param("app") String app, @Param("device") String device);
 
-  /// What waits for somebody else than this user. Without locks: whoever cancels a message leaves out what is locked, and most of it
-  /// stays.
+  /// Messages that wait for another user than this one. Reads without locks: a cancellation skips
+  /// locked rows, and most of these rows stay.
   @Select(
       """
       SELECT slot, message_id FROM inbox
@@ -217,7 +218,8 @@ interface DeviceMapper {
       @Param("device") String device,
       @Param("user") @Nullable String user);
 
-  /// Forced: by another index it would wait for the rows of others. And by slots: no other row is locked.
+  /// The index is forced, because with another index the statement would wait for rows of other
+  /// devices. The rows are named by their slots, so that no other row is locked.
   @Delete(
       """
       <script>
@@ -232,7 +234,7 @@ interface DeviceMapper {
       @Param("device") String device,
       @Param("rows") Collection<Waiting> rows);
 
-  /// Broadcasts whose lists name the device beyond its position.
+  /// Broadcasts that the device has not passed yet and whose lists name it.
   @Select(
       """
       SELECT l.seq, l.message_id FROM broadcast_devices l
@@ -244,7 +246,8 @@ interface DeviceMapper {
   List<WaitingBroadcast> waitingBroadcasts(
       @Param("app") String app, @Param("device") String device);
 
-  /// The ends of the device's broadcasts up to this list are told.
+  /// Moves the position of the device past this list, when the ends of its broadcasts have been
+  /// told.
   @Insert(
       """
       INSERT INTO broadcast_positions (app_id, device_id, seq, moved_at) VALUES (#{app}, #{device}, #{seq}, #{now})
@@ -259,9 +262,9 @@ interface DeviceMapper {
   @Delete("DELETE FROM inbox WHERE app_id = #{app} AND device_id = #{device}")
   void deleteInbox(@Param("app") String app, @Param("device") String device);
 
-  /// The newest of each wins; what a registration said later stays.
+  /// The newest update of each device wins, but not over a later registration.
   ///
-  /// Sent in batches, which the driver joins to one statement a batch.
+  /// The driver joins a batch of these to one statement.
   @Update(
       """
       UPDATE devices SET

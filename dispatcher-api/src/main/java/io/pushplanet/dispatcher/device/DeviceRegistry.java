@@ -19,8 +19,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// The devices of the apps, in MySQL. Every change is one transaction, which locks the device's row first; Redis hears of it behind the
-/// commit. Thread-safe.
+/// The devices of the apps, in MySQL. Every change is one transaction, which locks the row of the
+/// device first. Redis is told after the commit. Thread-safe.
 @Component
 class DeviceRegistry {
   private final DeviceMapper mapper;
@@ -51,14 +51,14 @@ class DeviceRegistry {
     this.denied = denied;
     this.formerUsers = formerUsers;
     TransactionTemplate template = new TransactionTemplate(transactions);
-    // Under REPEATABLE READ locking a device that is not there yet locks the gap it will fill, and
-    // two first registrations next to each other deadlock again and again.
+    // Under REPEATABLE READ, locking a device that has no row yet locks the gap that its row will
+    // fill, and two first registrations next to each other would deadlock again and again.
     template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
     this.collisions = new Collisions(template);
     this.clock = clock;
   }
 
-  /// A device as it stands.
+  /// A device with its registration, as its rows have it.
   record Registered(
       DeviceId device,
       Registration registration,
@@ -66,8 +66,8 @@ class DeviceRegistry {
       Instant updatedAt,
       Instant seenAt) {}
 
-  /// @param created whether it was unknown before
-  /// @param passwordEnds to the second, if it is given one
+  /// @param created whether the device was unknown before
+  /// @param passwordEnds when the password that the device is given expires, to the second
   record Saved(Registered registered, boolean created, Instant passwordEnds) {}
 
   Optional<Registered> find(AppId app, DeviceId device) {
@@ -75,7 +75,8 @@ class DeviceRegistry {
     return row == null ? Optional.empty() : Optional.of(rows.read(app, device, row));
   }
 
-  /// Registers or refreshes; the same token at another device of the app moves here, so that nobody is told twice.
+  /// Registers a device, or registers it again. A token that another device of the app has moves
+  /// here, so that the user gets no message twice.
   Saved save(AppId app, DeviceId device, Registration registration) {
     Instant asked = clock.instant();
     return changing(
@@ -86,8 +87,8 @@ class DeviceRegistry {
     return clock.instant().truncatedTo(ChronoUnit.MILLIS);
   }
 
-  /// @param at when the change was asked for: what the device tells later than this is newer
-  /// @param change makes the new registration of the device as it stands in its row, which is locked meanwhile
+  /// @param at when the change was requested: what the device reports later is newer
+  /// @param change makes the new registration from the present one; the row is locked meanwhile
   /// @return empty when the device is unknown
   Optional<Saved> change(
       AppId app, DeviceId device, Instant at, Function<Registered, Registration> change) {
@@ -100,7 +101,7 @@ class DeviceRegistry {
             return Optional.<Saved>empty();
           }
           Registration wanted = change.apply(rows.read(app, device, row));
-          // Others may have been asked for later, and were written first.
+          // Changes that were requested later may have been written first.
           Instant now = at.isAfter(row.updatedAt()) ? at : row.updatedAt();
           return Optional.of(write(app, device, wanted, now, at, touched));
         });
@@ -118,8 +119,8 @@ class DeviceRegistry {
     rows.write(app, device, registration, before == null, now, ends);
     rows.writeTokens(app, device, registration.channels(), now, touched.routes);
     if (touched.routes.size() > 1) {
-      // Once more after the commit. But who is killed in between leaves no former owner of a token
-      // in Redis, of whom nobody would hear again.
+      // Redis is told again after the commit. But if this process is killed in between, Redis would
+      // keep the route of the token's former device, and no later request would remove it.
       routes.forget(touched.routes);
     }
     DeviceMapper.DeviceRow after = mapper.find(app.value(), device.value());
@@ -134,18 +135,19 @@ class DeviceRegistry {
     boolean hadAnother =
         before != null && before.userId() != null && !before.userId().equals(registration.user());
     if (hadAnother) {
-      // Last: what is rolled back after it was told has not happened.
+      // Done last, because an event that was told to the broker cannot be rolled back.
       waiting.endWhatIsForOthers(app, device, registration.user(), asked);
-      // Behind it: where the broker is away, nothing was changed, and the device keeps its
+      // Added after that: when the broker is away, nothing was changed, and the device keeps its
       // connection.
       touched.handedOver.add(new DeviceKey(app, device));
     }
     return saved;
   }
 
-  /// Forgets a device with all that belongs to it, and denies the passwords that it was given. What waited for it ends as failed.
+  /// Deletes a device with everything that belongs to it, and denies the passwords that it was
+  /// given. Messages that waited for the device end as failed.
   ///
-  /// @return whether it was known
+  /// @return whether the device was known
   boolean delete(AppId app, DeviceId device) {
     Instant asked = clock.instant();
     return changing(
@@ -173,7 +175,7 @@ class DeviceRegistry {
         });
   }
 
-  /// What of a change Redis has to hear of behind its commit.
+  /// The parts of a change that Redis is told after the commit.
   private static final class Touched {
     final Set<DeviceKey> routes = new HashSet<>();
     final Set<DeviceKey> handedOver = new HashSet<>();
@@ -197,18 +199,20 @@ class DeviceRegistry {
                 touched.only(new DeviceKey(app, device));
                 return work.apply(touched);
               });
-      // Never of what may not have happened: Redis takes no denial back.
+      // Redis is never told of a denial whose commit is uncertain, because it takes no denial back.
       touched.denied.forEach(denied::tell);
       return done;
     } finally {
-      // Also where the commit was not answered: a repeat no longer finds whose token it took.
+      // Also when the answer to the commit was lost: a repeat would no longer find the device that
+      // had the token.
       routes.forget(touched.routes);
       touched.handedOver.forEach(formerUsers::end);
     }
   }
 
   /// @return whether the device is known
-  /// @throws io.pushplanet.dispatcher.problem.ProblemException 422 where it has as many as it may
+  /// @throws io.pushplanet.dispatcher.problem.ProblemException 422 when the device has as many as
+  ///     it may have
   boolean addTopic(AppId app, DeviceId device, String topic) {
     return ifKnown(app, device, () -> rows.addTopic(app, device, topic));
   }
@@ -225,7 +229,7 @@ class DeviceRegistry {
     return ifKnown(app, device, () -> mapper.deleteTag(app.value(), device.value(), tag));
   }
 
-  /// Routes name neither topics nor tags: Redis has to hear of nothing.
+  /// Routes contain neither topics nor tags, so Redis need not be told.
   private boolean ifKnown(AppId app, DeviceId device, Runnable work) {
     return collisions.retrying(
         app,

@@ -16,8 +16,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/// A registration as rows: the device's own, and its tokens, tags and topics. Writes belong in a transaction that has locked the device's
-/// own row. Thread-safe.
+/// A registration as rows: the row of the device itself, and the rows of its tokens, tags and
+/// topics. Writes belong in a transaction that has locked the row of the device. Thread-safe.
 @Component
 class DeviceRows {
   private final DeviceMapper mapper;
@@ -50,17 +50,18 @@ class DeviceRows {
         row.seenAt());
   }
 
-  /// What a provider called dead is not shown as a way to the device.
+  /// A token that a provider called dead is left out.
   private static Registration.@Nullable Token token(DeviceMapper.@Nullable TokenRow row) {
     return row == null || row.deadAt() != null
         ? null
         : new Registration.Token(row.token(), row.kind(), row.environment());
   }
 
-  /// All but the tokens.
+  /// Writes everything except the tokens.
   ///
-  /// @param isNew whether it has no row yet
-  /// @param passwordEnds when the password ends that it is given where its MQTT channel is on, to the second
+  /// @param isNew whether the device has no row yet
+  /// @param passwordEnds when the password expires that the device is given if its MQTT channel is
+  ///     on, to the second
   void write(
       AppId app,
       DeviceId device,
@@ -97,10 +98,11 @@ class DeviceRows {
     }
   }
 
-  /// Of devices that register one token at the same time the later one keeps it: each locks its own tokens before it writes, and
-  /// those of the others afterwards. Where two wait for each other, one is tried again.
+  /// When several devices register one token at the same time, the last one keeps it: each locks
+  /// its own tokens before it writes, and those of the others afterwards. When two of them wait for
+  /// each other, one is tried again.
   ///
-  /// @param touched is given those that lose one to it
+  /// @param touched gets the devices that lose a token to this one
   void writeTokens(
       AppId app,
       DeviceId device,
@@ -138,7 +140,7 @@ class DeviceRows {
     }
   }
 
-  /// A token that was given up as dead and is registered anew counts as a new one.
+  /// A token that was dead and is registered again counts as new.
   private static boolean isSame(DeviceMapper.@Nullable TokenRow before, Registration.Token token) {
     return before != null
         && before.deadAt() == null
@@ -152,19 +154,21 @@ class DeviceRows {
         .collect(Collectors.toMap(DeviceMapper.TokenRow::channel, Function.identity()));
   }
 
-  /// @throws io.pushplanet.dispatcher.problem.ProblemException 422 where it has as many as it may
+  /// @throws io.pushplanet.dispatcher.problem.ProblemException 422 when the device has as many as
+  ///     it may have
   void addTopic(AppId app, DeviceId device, String topic) {
     requireRoom("topic", topic, mapper.topics(app.value(), device.value()));
     mapper.addTopics(app.value(), device.value(), List.of(topic));
   }
 
-  /// @throws io.pushplanet.dispatcher.problem.ProblemException 422 where it has as many as it may
+  /// @throws io.pushplanet.dispatcher.problem.ProblemException 422 when the device has as many as
+  ///     it may have
   void addTag(AppId app, DeviceId device, String tag) {
     requireRoom("tag", tag, mapper.tags(app.value(), device.value()));
     mapper.addTags(app.value(), device.value(), List.of(tag));
   }
 
-  /// One by one no more come together than a registration may have.
+  /// Topics and tags that are added one by one may not become more than a registration may have.
   private static void requireRoom(String kind, String wanted, List<String> has) {
     if (has.size() < RegistrationReader.MOST_TAGS || has.contains(wanted)) {
       return;

@@ -9,8 +9,10 @@ import io.pushplanet.dispatcher.debt.RedisDebts;
 import java.util.List;
 import org.springframework.stereotype.Component;
 
-/// MQTT sessions that are over because their device has another user. A node has what was sent on them and not acknowledged, and what it has read of the inbox, and would bring it
-/// to whoever has the device by then. What cannot be ended at once is ended when Redis is back ([RedisDebts]). Thread-safe.
+/// Ends the MQTT sessions of devices that have another user now. The node still has messages that
+/// were sent on such a session and not acknowledged, and messages that it has read from the inbox,
+/// and would deliver them to the new user. A session that cannot be ended at once is ended when
+/// Redis is back ([RedisDebts]). Thread-safe.
 @Component
 class FormerUserSessions implements AutoCloseable {
   private final Handovers handovers;
@@ -18,13 +20,14 @@ class FormerUserSessions implements AutoCloseable {
 
   FormerUserSessions(RedisLink redis, MeterRegistry meters) {
     this.handovers = new Handovers(redis);
-    // One by one: no device is to begin anew once more because the next one could not.
+    // One at a time, so that no device loses its new session, too, because the call for the next
+    // device failed.
     this.debts = new RedisDebts("sessions", 1, some -> some.forEach(handovers::handOver), meters);
     debts.start();
   }
 
-  /// The device begins anew ([Handovers#handOver]): what it had unacknowledged is dropped, and comes from the inbox where it still
-  /// may have it.
+  /// Gives the device a new session ([Handovers#handOver]). Its unacknowledged messages are dropped
+  /// with the old one; those that are still for it come from the inbox.
   void end(DeviceKey device) {
     try {
       handovers.handOver(device);

@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/// When devices' MQTT passwords end: those that they are given, and the last of those that they may have. Within the caller's transaction.
-/// Thread-safe.
+/// Says when the MQTT passwords of devices expire: a new one, and the last one that a device may
+/// have. Call it within a transaction. Thread-safe.
 @Component
 class MqttPasswords {
   private final DeviceMapper mapper;
@@ -33,14 +33,14 @@ class MqttPasswords {
     this.validity = settings.credentialValidity();
   }
 
-  /// When a password ends that is given at this moment, to the second.
+  /// When a password expires that is given at this moment, to the second.
   Instant end(Instant given) {
     return Instant.ofEpochSecond(DeviceCredential.end(given, validity));
   }
 
-  /// When the password ends that it is given, which its row notes.
+  /// When the password expires that the device is given. The row notes it.
   ///
-  /// @param ends when it would end if it is none of those that are denied
+  /// @param ends when the password would expire if it were not denied
   Instant give(
       AppId app,
       DeviceId device,
@@ -56,19 +56,21 @@ class MqttPasswords {
     return password;
   }
 
-  /// A password ends later than all that are denied: within a second a device may be deleted, or its MQTT switched off, and registered anew.
-  /// Looked for behind its row is there, which a deletion would have to lock.
+  /// The password must expire later than all denied ones: within one second a device may be
+  /// deleted, or its MQTT switched off, and registered again. This looks for denials after the row
+  /// of the device is there, which a deletion would have to lock.
   private Instant outlasting(AppId app, DeviceId device, Instant ends) {
     Instant until = denied.until(new DeviceKey(app, device));
     return until == null || until.isBefore(ends) ? ends : until.plusSeconds(1);
   }
 
-  /// When the last one ends that it may have; empty where it was given none.
+  /// When the last password expires that the device may have; empty when it was given none.
   Optional<Instant> last(DeviceMapper.DeviceRow row) {
     if (!mayHaveOne(row)) {
       return Optional.empty();
     }
-    // A dispatcher of a version before may have given it one since, and its clock may be ahead.
+    // A dispatcher of an earlier version may have given it another password since, and its clock
+    // may be ahead.
     return Stream.of(
             Optional.ofNullable(row.credentialEnds()).orElse(Instant.EPOCH),
             end(row.updatedAt()),

@@ -4,7 +4,7 @@ import io.pushplanet.common.device.Platform;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What an app says of a device.
+/// The registration of a device, as its app gives it.
 ///
 /// @param tags null leaves them as they are
 /// @param topics null leaves them as they are
@@ -24,9 +24,11 @@ record Registration(
       @Nullable Token hms,
       @Nullable Token webpush) {}
 
-  /// A way through a vendor.
+  /// A token of a vendor's channel.
   ///
-  /// @param kind `token` or `fid` for FCM, an [io.pushplanet.common.message.target.ApnsPushType]'s for APNs, `token` for HMS, `subscription` for Web Push
+  /// @param kind `token` or `fid` for FCM, the kind of an
+  ///     [io.pushplanet.common.message.target.ApnsPushType] for APNs, `token` for HMS,
+  ///     `subscription` for Web Push
   /// @param environment `production` or `sandbox`
   record Token(String token, String kind, String environment) {
     @Override

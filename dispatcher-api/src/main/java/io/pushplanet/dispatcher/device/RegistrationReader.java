@@ -26,14 +26,14 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Reads and validates what apps say of devices; every fault is named.
+/// Reads and validates registrations of devices. It reports every fault.
 final class RegistrationReader {
   static final int LONGEST_VERSION = 64;
   private static final int LONGEST_TOKEN = 4_096;
   private static final int LONGEST_LOCALE = 35;
   private static final int LONGEST_TIMEZONE = 64;
 
-  /// And topics.
+  /// Also the most topics.
   static final int MOST_TAGS = 100;
 
   /// Apple says only that the token is binary and its length may change.
@@ -46,10 +46,12 @@ final class RegistrationReader {
   private static final int HIGHEST_PORT = 65_535;
   private static final Set<String> ZONES = Set.copyOf(ZoneId.getAvailableZoneIds());
 
-  /// In a registration an absent list is left alone; a patch that removes one empties it.
+  /// A list that is absent from a registration stays as it is. A patch that sets a list to null
+  /// empties it.
   private static final Set<String> LISTS = Set.of("tags", "topics");
 
-  /// What has parts of its own to patch: a new token of APNs is of the type and environment of the one before.
+  /// Objects of which a patch may change single fields: a new APNs token keeps the type and
+  /// environment of the one before.
   private static final Set<String> MERGED = Set.of("channels", "apns");
 
   private final Fields body;
@@ -174,7 +176,7 @@ final class RegistrationReader {
     return token == null
         ? null
         : new Registration.Token(
-            // However an app spells the bytes, they are one iPhone.
+            // Upper or lower case: the same digits are the same iPhone.
             token.toLowerCase(Locale.ROOT),
             (type == null ? ApnsPushType.ALERT : type).kind(),
             environment == null ? "production" : environment);
@@ -244,7 +246,8 @@ final class RegistrationReader {
             subscription(endpoint, expires, point, auth), "subscription", "production");
   }
 
-  /// One text for one subscription, however it was written: the platform knows it by that.
+  /// The same text for the same subscription, however the app writes it: the platform compares
+  /// subscriptions by this text.
   private static String subscription(
       String endpoint, @Nullable JsonNode expires, byte[] point, byte[] auth) {
     ObjectNode json = WireForm.mapper().createObjectNode().put("endpoint", endpoint);
@@ -258,7 +261,8 @@ final class RegistrationReader {
     return new String(WireForm.write(json), StandardCharsets.UTF_8);
   }
 
-  /// Which hosts are sent to is the worker's business: it sees their addresses.
+  /// Accepts any host. Whether a message may be sent to it is decided by the worker, which sees its
+  /// addresses.
   private static boolean isHttps(String text) {
     if (!PRINTABLE.matcher(text).matches()) {
       return false;
@@ -295,13 +299,14 @@ final class RegistrationReader {
         return bytes;
       }
     } catch (IllegalArgumentException e) {
-      // told below
+      // reported below
     }
     keys.wrong(name, "not_a_key", name + " is " + length + " bytes in base64url");
     return null;
   }
 
-  /// Applies a merge patch (RFC 7396) to a registration's own JSON form. A token or subscription of the others is given whole.
+  /// Applies a merge patch (RFC 7396) to the JSON form of a registration. Tokens and subscriptions
+  /// of other vendors than Apple are replaced as a whole.
   static ObjectNode merged(ObjectNode registration, ObjectNode patch) {
     ObjectNode merged = registration.deepCopy();
     for (String name : new ArrayList<>(patch.propertyNames())) {

@@ -5,7 +5,7 @@ import io.pushplanet.dispatcher.input.Findings;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
-/// What a device says of itself from time to time. What is null stays as it is.
+/// A report of the app on a device. Fields that are null stay as they are.
 record SessionUpdate(
     @Nullable String appVersion, @Nullable String locale, @Nullable String timezone) {
   static SessionUpdate read(ObjectNode body) {

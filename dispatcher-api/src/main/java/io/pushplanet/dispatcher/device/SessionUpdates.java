@@ -38,12 +38,12 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Session updates: in Redis at once (one entry a device, newest wins), in MySQL soon, in sorted batches. Nodes put there who has come, once
-/// a day each.
+/// Session updates, written to Redis at once (one entry for each device, the newest wins) and to
+/// MySQL soon, in sorted batches. Nodes add the devices that have connected, each once a day.
 ///
-/// The pending hash is renamed to a claim before it is written, and the claim is deleted after the commit. Whoever finds a
-/// claim left by a crash writes it again: writing twice changes nothing. While Redis is away updates go to MySQL one by one.
-/// Thread-safe.
+/// The pending hash is renamed to a claim before it is written to MySQL, and the claim is deleted
+/// after the commit. A process that finds a claim left by a crash writes it again, because writing
+/// twice changes nothing. While Redis is away, updates go to MySQL one by one. Thread-safe.
 @Component
 class SessionUpdates implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SessionUpdates.class);
@@ -53,7 +53,8 @@ class SessionUpdates implements AutoCloseable {
   private static final Duration LOCKED = Duration.ofSeconds(30);
   private static final int AT_ONCE = 512;
 
-  /// KEYS[1] pending; ARGV device, then time, version, locale, time zone. Empty parts keep what is there.
+  /// KEYS[1] pending; ARGV device, then time, version, locale, time zone. An empty part leaves the
+  /// present value.
   private static final String PUT =
       """
       local parts = {ARGV[2], ARGV[3], ARGV[4], ARGV[5]}
@@ -127,7 +128,7 @@ class SessionUpdates implements AutoCloseable {
     this.writer = Thread.ofVirtual().name("session-writer").start(this::run);
   }
 
-  /// One device's newest update.
+  /// The newest update of a device.
   record Seen(
       DeviceKey key,
       Instant at,
@@ -151,7 +152,7 @@ class SessionUpdates implements AutoCloseable {
     }
   }
 
-  /// Returns when the update survives a crash of this process.
+  /// Returns when the update would survive a crash of this process.
   ///
   /// @return whether the device is known
   boolean update(AppId app, DeviceId device, SessionUpdate update) {
@@ -174,9 +175,9 @@ class SessionUpdates implements AutoCloseable {
     }
   }
 
-  /// What a device has told that may not have reached its row yet, oldest first.
+  /// The updates of a device that may not have reached its row yet, oldest first.
   ///
-  /// @param until what it tells later is not among it
+  /// @param until later updates are not among them
   record Told(Instant until, List<Seen> updates) {
     DeviceRegistry.Registered over(DeviceRegistry.Registered stored) {
       DeviceRegistry.Registered newest = stored;
@@ -187,12 +188,13 @@ class SessionUpdates implements AutoCloseable {
     }
   }
 
-  /// Nothing while Redis is away.
+  /// Empty while Redis is away.
   Told told(AppId app, DeviceId device) {
     Instant until = clock.instant().truncatedTo(ChronoUnit.MILLIS);
     try {
       String field = field(app, device);
-      // First, although it is the newest: it moves to a claim, and never back.
+      // Read first, although it is the newest: the pending hash may become a claim meanwhile, but a
+      // claim never becomes pending again.
       String pending = redis.ask(commands -> commands.hget(LastSeen.PENDING, field));
       List<String> held = new ArrayList<>();
       for (String claim : redis.ask(commands -> commands.smembers(CLAIMS))) {
@@ -246,8 +248,9 @@ class SessionUpdates implements AutoCloseable {
     return text == null ? "" : text;
   }
 
-  /// What is older than the row has been written or registered over, but where two dispatchers' clocks differ or one went without
-  /// Redis: then the device tells it again.
+  /// An update that is older than the row has been written, or a later registration has replaced
+  /// it. When the clocks of two dispatchers differ, or one was without Redis, an update may be left
+  /// out here until the device reports again.
   private static DeviceRegistry.Registered with(DeviceRegistry.Registered device, Seen seen) {
     if (seen.at().isBefore(device.seenAt())) {
       return device;
@@ -289,7 +292,8 @@ class SessionUpdates implements AutoCloseable {
     }
   }
 
-  /// One process at a time, as two could write an old claim over a new one; what a claim holds is written at least once.
+  /// Only one process writes at a time, because two could write an old claim over a new one. Each
+  /// claim is written at least once.
   private void writePending() {
     String holder = UUID.randomUUID().toString();
     String locked =
@@ -298,8 +302,8 @@ class SessionUpdates implements AutoCloseable {
       return;
     }
     try {
-      // What a crash or MySQL's absence left is older than what is pending, and would win if it
-      // were written after that.
+      // Claims that a crash or an absence of MySQL left are older than the pending updates, and
+      // would overwrite them if they were written later.
       writeClaims(holder);
       redis.ask(commands ->
           commands.<Long>eval(
@@ -347,8 +351,8 @@ class SessionUpdates implements AutoCloseable {
     }
   }
 
-  /// Each part in one transaction: a commit for each device would take as many waits for the disk. Sorted, so that two writers
-  /// never wait for each other in a circle.
+  /// Writes each part in one transaction: a commit for each device would wait for the disk as many
+  /// times. The rows are sorted, so that two writers never wait for each other in a circle.
   private void write(Map<String, String> page) {
     List<Seen> rows =
         page.entrySet().stream()

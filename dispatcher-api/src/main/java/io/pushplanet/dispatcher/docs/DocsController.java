@@ -12,8 +12,8 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
-/// Serves the OpenAPI document, Swagger UI and what a problem's `type` leads to from this process alone: no other host is
-/// asked.
+/// Serves the OpenAPI document, Swagger UI, and the page that the `type` of a problem refers to.
+/// All of it comes from this process; the pages load nothing from other hosts.
 @RestController
 class DocsController {
   private static final String POLICY =

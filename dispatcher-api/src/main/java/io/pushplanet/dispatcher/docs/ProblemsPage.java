@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.springframework.web.util.HtmlUtils;
 
-/// What the `type` of each problem leads to.
+/// The page that the `type` of each problem refers to.
 final class ProblemsPage {
   private static final String PAGE =
       """

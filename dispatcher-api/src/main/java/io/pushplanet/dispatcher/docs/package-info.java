@@ -1,4 +1,4 @@
-/// The API described: for programs at `/openapi.json`, for people at `/docs`.
+/// The description of the API: for programs at `/openapi.json`, for people at `/docs`.
 @NullMarked
 package io.pushplanet.dispatcher.docs;
 

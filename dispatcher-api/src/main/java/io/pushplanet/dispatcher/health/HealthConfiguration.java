@@ -13,9 +13,12 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/// The health of this process is what the first three say; each answers within the deadlines of its client. It is ready while it
-/// has the broker: without MySQL or Redis it accepts what it can, and all other dispatchers are without them as well, so that
-/// load balancers that left it out would leave nobody to accept. Before that it has to have been with both, for it knows no key.
+/// The health of this process. The first three indicators answer within the deadlines of their
+/// clients and make up `/actuator/health`. The process is ready while it has the broker: without
+/// MySQL or Redis it still accepts what it can. All other dispatchers lack the same server at such
+/// a time, so if load balancers left out those that are not healthy, no dispatcher would be left.
+/// Before it is ready for the first time, it must have reached MySQL and Redis, because until then
+/// it knows no key.
 @Configuration(proxyBeanMethods = false)
 class HealthConfiguration {
   private static final int SECONDS = 2;

@@ -1,4 +1,4 @@
-/// Tells the truth about what this process can do.
+/// Reports what this process can do.
 @NullMarked
 package io.pushplanet.dispatcher.health;
 

@@ -25,8 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/// Gives one answer for one Idempotency-Key of an app for 24 hours. The reservation keeps the message id: a request that is
-/// repeated after a crash or a 503 sends under the same id, which makes a duplicate harmless. Thread-safe.
+/// Gives one answer for one Idempotency-Key of an app for 24 hours. The reservation keeps the
+/// message id: a request that is repeated after a crash or a 503 sends under the same id, so that a
+/// duplicate does no harm. Thread-safe.
 @Component
 public class IdempotentRequests {
   private static final Logger LOG = LoggerFactory.getLogger(IdempotentRequests.class);
@@ -36,8 +37,9 @@ public class IdempotentRequests {
   /// Longer than any request lives.
   private static final Duration IN_PROGRESS = Duration.ofSeconds(30);
 
-  /// KEYS[1] the key; ARGV new value, kept for ms. Returns what another one put there, or ''. A command whose answer was lost is
-  /// sent once more: it finds what it put there itself, here and in [#EXCHANGE].
+  /// KEYS[1] the key; ARGV new value, kept for ms. Returns the value of another request, or ''. A
+  /// command whose answer was lost is sent again: here and in [#EXCHANGE] it then finds its own
+  /// value.
   private static final String RESERVE =
       """
       local held = redis.call('GET', KEYS[1])
@@ -67,12 +69,12 @@ public class IdempotentRequests {
     this.replays = meters.counter("pushplanet.idempotency.replays");
   }
 
-  /// @param replayed whether it was given before
+  /// @param replayed whether the answer was given before
   public record Given(Answer answer, boolean replayed) {}
 
-  /// The request's Idempotency-Key, or null.
+  /// The Idempotency-Key of the request, or null.
   ///
-  /// @throws ProblemException 422 when there are several: of one it is not known which was meant
+  /// @throws ProblemException 422 when there are several, because it is unknown which one was meant
   public static @Nullable String key(HttpServletRequest request) {
     Enumeration<String> keys = request.getHeaders("Idempotency-Key");
     String key = keys.hasMoreElements() ? keys.nextElement() : null;
@@ -85,7 +87,8 @@ public class IdempotentRequests {
   /// Runs `work`, unless the same request was answered before: then gives that answer again.
   ///
   /// @param operation keeps the keys of different endpoints apart
-  /// @throws ProblemException 409 while it runs, 422 when the key was used with another body, 503 when Redis is away
+  /// @throws ProblemException 409 while the first request runs, 422 when the key was used with
+  ///     another body, 503 when Redis is away
   public Given once(
       AppId app, String operation, String key, byte[] body, Function<MessageId, Answer> work) {
     requireForm(key);
@@ -130,7 +133,8 @@ public class IdempotentRequests {
     return answer;
   }
 
-  /// When Redis went away meanwhile, a repeat finds the reservation in progress, later dead, and then sends under the same id.
+  /// When Redis has gone away meanwhile, a repeat finds the reservation in progress, and later
+  /// expired; then it sends under the same id.
   private void settle(String name, Reservation before, Reservation after) {
     try {
       if (!exchange(name, write(before), write(after))) {

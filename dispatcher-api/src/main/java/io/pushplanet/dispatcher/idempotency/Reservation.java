@@ -4,11 +4,12 @@ import io.pushplanet.common.message.MessageId;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/// What Redis holds for one Idempotency-Key.
+/// The value that Redis holds for one Idempotency-Key.
 ///
 /// @param bodyHash SHA-256 of the body in base64
-/// @param until when a request that has not answered counts as dead; in the past for one that failed
-/// @param seed the id its message has or would have, also when it is tried again
+/// @param until when a request without an answer counts as dead; in the past for a request that
+///     failed
+/// @param seed the id that the message has or would have, also when it is tried again
 /// @param answer null until it is given
 record Reservation(String bodyHash, Instant until, MessageId seed, @Nullable Answer answer) {
   Reservation answered(Answer given) {

@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// The fields of one JSON object, read strictly. A getter returns null where the field is absent or wrong; what is wrong is
-/// added to the findings. `done` finds the fields that nobody asked for. JSON's null counts as absent.
+/// The fields of one JSON object, read strictly. A getter returns null when the field is absent or
+/// wrong; each fault is added to the findings. `done` reports the fields that were never read.
+/// JSON's null counts as absent.
 public final class Fields {
   private final ObjectNode node;
   private final String pointer;
@@ -35,7 +36,7 @@ public final class Fields {
     return findings;
   }
 
-  /// Where this object stands.
+  /// The JSON pointer of this object.
   public String at() {
     return pointer;
   }
@@ -44,7 +45,7 @@ public final class Fields {
     return pointer + "/" + name.replace("~", "~0").replace("/", "~1");
   }
 
-  /// Whether the field is there, be it null.
+  /// Whether the field is there, even if it is null.
   public boolean mentions(String name) {
     known.add(name);
     return node.has(name);
@@ -58,7 +59,7 @@ public final class Fields {
     findings.add(at(name), code, detail);
   }
 
-  /// Fields that there are not, and of which more is to be said than that.
+  /// Reports fields that do not exist, but deserve a more helpful text than the usual one.
   public void refuse(List<String> names, String code, String detail) {
     for (String name : names) {
       if (node.has(name)) {
@@ -94,8 +95,8 @@ public final class Fields {
     }
   }
 
-  /// A text by which something is found. It does not end in a blank: the database takes no notice of one there, and would find
-  /// what has none.
+  /// A text that is used as a key. It must not end in a blank: the database ignores a trailing
+  /// blank, and would find the key without it.
   public @Nullable String key(String name, int most) {
     String text = text(name, most);
     return text == null || isKey(at(name), text) ? text : null;
@@ -213,19 +214,20 @@ public final class Fields {
     return null;
   }
 
-  /// A list of at most `most` texts of 1 to `longest` characters, without repeats, in the given order.
+  /// A list of at most `most` texts of 1 to `longest` characters, without repeats, in the given
+  /// order.
   public @Nullable List<String> texts(String name, int most, int longest) {
     return texts(name, most, longest, (_, _) -> true);
   }
 
-  /// The same of texts by which something is found.
+  /// As above, for texts that are used as keys.
   public @Nullable List<String> keys(String name, int most, int longest) {
     return texts(name, most, longest, this::isKey);
   }
 
-  /// The same of texts that have more to be.
+  /// As above, for texts with further rules.
   ///
-  /// @param right gets the pointer to a text and the text; adds a finding where it is wrong
+  /// @param right gets the pointer to a text and the text; adds a finding when the text is wrong
   public @Nullable List<String> texts(
       String name, int most, int longest, BiPredicate<String, String> right) {
     JsonNode value = value(name);
@@ -254,7 +256,7 @@ public final class Fields {
     return texts.stream().distinct().toList();
   }
 
-  /// Every field that was not asked for is unknown.
+  /// Reports every field that was never read.
   public void done() {
     for (String name : node.propertyNames()) {
       if (!known.contains(name) && !refused.contains(name)) {
@@ -271,7 +273,8 @@ public final class Fields {
     return node;
   }
 
-  /// Most are, and have no more `char`s than they may have characters: only of the others it must be known where they stand.
+  /// A quick check, which most texts pass. Only when it fails, the pointer of the text is built to
+  /// report the fault.
   private static boolean isText(JsonNode value, int most) {
     return value.isString()
         && !value.stringValue().isEmpty()
@@ -301,17 +304,18 @@ public final class Fields {
     return text;
   }
 
-  /// In characters as the database, JSON Schema and people count them: an emoji is one.
+  /// In characters as the database, JSON Schema and people count them: an emoji is one character.
   public static int length(String text) {
     return text.codePointCount(0, text.length());
   }
 
-  /// JSON escapes can smuggle in half a surrogate pair, which has no UTF-8 form: it comes back as something else.
+  /// JSON escapes can contain half of a surrogate pair, which has no UTF-8 form and would come back
+  /// as another character.
   public static boolean isUnicode(String text) {
     return text.equals(new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
   }
 
-  /// Whether all texts in a tree are, and the names of its fields.
+  /// Whether all texts in a tree, and the names of its fields, are valid Unicode.
   public static boolean isUnicode(JsonNode tree) {
     for (Map.Entry<String, JsonNode> entry : tree.properties()) {
       if (!isUnicode(entry.getKey())) {

@@ -6,7 +6,7 @@ import io.pushplanet.dispatcher.problem.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Gathers everything that is wrong in one request, so that the caller hears of it at once.
+/// Gathers all faults of one request, so that the caller gets them at once.
 public final class Findings {
   private static final int MOST = 50;
 

@@ -21,7 +21,7 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/// A request's body: one JSON object without repeated names. [Bodies] reads it.
+/// The body of a request: one JSON object without repeated names. [Bodies] reads it.
 public record JsonBody(byte[] bytes, ObjectNode root) {
   private static final int LONGEST_PIECE = 1024;
   private static final int DEEPEST = 32;
@@ -34,7 +34,7 @@ public record JsonBody(byte[] bytes, ObjectNode root) {
           StreamReadConstraints.DEFAULT_MAX_NAME_LEN,
           StreamReadConstraints.DEFAULT_MAX_NUM_LEN);
 
-  /// What Jackson says to those who program with it, at the end of what it says of a text.
+  /// Hints for Java programmers that Jackson adds at the end of its messages.
   private static final Pattern HINT =
       Pattern.compile("(?: \\(start marker|: enable |: maybe a \\(non-standard).*", Pattern.DOTALL);
 
@@ -66,7 +66,7 @@ public record JsonBody(byte[] bytes, ObjectNode root) {
     } catch (StreamConstraintsException e) {
       throw malformed("The body goes too far" + place(e) + ": " + BOUNDS + ".");
     } catch (MismatchedInputException e) {
-      // What follows was not looked at: the tree takes whatever comes.
+      // Jackson reads the first value only; the rest of the body has not been parsed.
       throw malformed("The body is not JSON" + place(e) + ": more follows its end.");
     } catch (JacksonException e) {
       String reason = HINT.matcher(e.getOriginalMessage()).replaceFirst("");
@@ -92,8 +92,8 @@ public record JsonBody(byte[] bytes, ObjectNode root) {
     return ProblemException.of(ProblemCode.MALFORMED_JSON, detail);
   }
 
-  /// Jackson would take UTF-16 and UTF-32 as well, and read more than one form of a character: overlong ones, of which what
-  /// filters bytes knows nothing.
+  /// Jackson would accept UTF-16 and UTF-32 as well, and overlong forms of a character, which
+  /// filters in front of this server do not recognise.
   private static void requireUtf8(byte[] bytes) {
     if (bytes.length > 1 && (bytes[0] == 0 || bytes[1] == 0)) {
       throw notUtf8(0);
@@ -114,7 +114,7 @@ public record JsonBody(byte[] bytes, ObjectNode root) {
     }
   }
 
-  /// Without a way out of the loop, which is then as fast as it can be: most are.
+  /// The loop has no early exit, because it is fastest that way and most bodies are ASCII.
   private static boolean isAscii(byte[] bytes) {
     int all = 0;
     for (byte one : bytes) {

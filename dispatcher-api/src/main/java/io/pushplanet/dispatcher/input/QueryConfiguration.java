@@ -14,11 +14,13 @@ import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/// Refuses query parameters that an operation does not know: taken for absent, `?limt=5` gives the usual page, and a misspelt
-/// `cursor` the first one for ever. Operations that know none take no notice of a query.
+/// Refuses query parameters that an operation does not know. If they were ignored, `?limt=5` would
+/// give a page of the usual size, and a misspelt `cursor` always the first page. Operations without
+/// query parameters ignore the query.
 @Configuration(proxyBeanMethods = false)
 class QueryConfiguration implements WebMvcConfigurer {
-  /// Without a key nobody is told what there is.
+  /// Runs after access control, so that a caller without a key does not learn which parameters
+  /// exist.
   private static final int AFTER_ACCESS_CONTROL = 1;
 
   @Override

@@ -11,8 +11,10 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
 
-/// Lets a semicolon in a path be a character like others (https://www.rfc-editor.org/rfc/rfc3986#section-3.3). Spring MVC takes it and
-/// what follows for parameters of the segment, also where it is told to take no notice of them: `PUT .../tags/a;b` would add `a`.
+/// Treats a semicolon in a path like any other character
+/// (https://www.rfc-editor.org/rfc/rfc3986#section-3.3). Spring MVC removes it and the text behind
+/// it as parameters of the segment, even when it is told to ignore such parameters: `PUT
+/// .../tags/a;b` would add `a`.
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 3)
 final class SemicolonFilter extends HttpFilter {

@@ -1,4 +1,4 @@
-/// Reads request bodies strictly: every wrong field is named by its JSON pointer.
+/// Reads the bodies of requests strictly: the answer names every wrong field by its JSON pointer.
 @NullMarked
 package io.pushplanet.dispatcher.input;
 

@@ -34,8 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/// Keeps accepted messages visible until the statistics role has written their rows: here and, for the other dispatchers, in
-/// Redis. Losing it only hides a message for a moment. Thread-safe.
+/// Keeps accepted messages visible until the statistics role has written their rows: in this
+/// process and, for the other dispatchers, in Redis. If this copy is lost, a message is only
+/// invisible for a moment. Thread-safe.
 @Component
 public class AcceptedMessages {
   private static final Logger LOG = LoggerFactory.getLogger(AcceptedMessages.class);
@@ -44,13 +45,14 @@ public class AcceptedMessages {
   private static final long TOGETHER_MILLIS = 100;
   private static final long ROUND_MILLIS = Duration.ofHours(1).toMillis();
 
-  /// In bytes, not in messages: one that names a thousand devices is as large as a hundred others.
+  /// In bytes, not in messages: a message that names a thousand devices is as large as a hundred
+  /// others.
   private static final long MOST_KEPT_HERE = 16L * 1024 * 1024;
 
   private static final int BYTES_AROUND = 200;
   private static final int MOST_WAITING = 10_000;
 
-  /// For Redis, and on their way to it.
+  /// Of entries that wait for Redis or are on their way to it.
   private static final long MOST_BYTES_WAITING = 16L * 1024 * 1024;
 
   private static final int MOST_TOGETHER = 256;
@@ -60,7 +62,8 @@ public class AcceptedMessages {
   private final AtomicLong bytesWaiting = new AtomicLong();
   private final Cache<MessageId, byte[]> here;
 
-  /// What is here, in the order in which it came: Caffeine would keep what was there before rather than what is new.
+  /// The entries of [#here], oldest first. Caffeine itself would rather evict new entries than old
+  /// ones.
   private final Queue<Entry> oldestFirst = new ConcurrentLinkedQueue<>();
 
   private final AtomicLong bytesHere = new AtomicLong();
@@ -77,18 +80,20 @@ public class AcceptedMessages {
     CaffeineCacheMetrics.monitor(meters, here, "accepted-messages");
   }
 
-  /// A message and the news of it: what can be said of it before its row is there.
-  private record Entry(MessageId id, byte[] news) {
+  /// A message before its row is written.
+  ///
+  /// @param event a [DeliveryEvent.Accepted] in wire form
+  private record Entry(MessageId id, byte[] event) {
     int bytes() {
-      return BYTES_AROUND + news.length;
+      return BYTES_AROUND + event.length;
     }
   }
 
   /// Does not wait for Redis.
   ///
-  /// @param news a [DeliveryEvent.Accepted] in wire form
-  public void remember(MessageId id, byte[] news) {
-    Entry entry = new Entry(id, news);
+  /// @param event a [DeliveryEvent.Accepted] in wire form
+  public void remember(MessageId id, byte[] event) {
+    Entry entry = new Entry(id, event);
     keepHere(entry);
     if (redis.connected() && !waits(entry)) {
       LOG.debug("event=accepted_not_kept reason=\"too many wait\"");
@@ -96,7 +101,7 @@ public class AcceptedMessages {
   }
 
   private void keepHere(Entry entry) {
-    here.put(entry.id(), entry.news());
+    here.put(entry.id(), entry.event());
     oldestFirst.add(entry);
     long held = bytesHere.addAndGet(entry.bytes());
     while (held > MOST_KEPT_HERE) {
@@ -104,13 +109,14 @@ public class AcceptedMessages {
       if (oldest == null) {
         return;
       }
-      // Not what the message was told with since: arrays are equal only to themselves.
-      here.asMap().remove(oldest.id(), oldest.news());
+      // Removes only this entry, and not a newer one of the same message: arrays are equal only to
+      // themselves.
+      here.asMap().remove(oldest.id(), oldest.event());
       held = bytesHere.addAndGet(-oldest.bytes());
     }
   }
 
-  /// @return false where it has no room
+  /// @return false when there is no room for the entry
   private boolean waits(Entry entry) {
     if (bytesWaiting.addAndGet(entry.bytes()) <= MOST_BYTES_WAITING && batcher.add(entry)) {
       return true;
@@ -124,7 +130,8 @@ public class AcceptedMessages {
     return putIntoRedis(entries).whenComplete((_, _) -> bytesWaiting.addAndGet(-bytes));
   }
 
-  /// One write for many entries. The messages are accepted: nothing that happens here may make the answer another one.
+  /// Writes many entries at once. The messages are accepted already, so nothing that happens here
+  /// may change the answer.
   private CompletionStage<?> putIntoRedis(List<Entry> entries) {
     try {
       Map<String, CommandArgs<String, String>> hashes = new HashMap<>();
@@ -133,7 +140,7 @@ public class AcceptedMessages {
             .computeIfAbsent(
                 hash(entry.id()), key -> new CommandArgs<>(StringCodec.UTF8).addKey(key))
             .addKey(entry.id().value())
-            .add(entry.news());
+            .add(entry.event());
       }
       List<AsyncCommand<String, String, Long>> commands = new ArrayList<>();
       hashes.forEach((key, fields) -> {
@@ -144,7 +151,7 @@ public class AcceptedMessages {
                 new CommandArgs<>(StringCodec.UTF8).addKey(key).add(KEPT.toMillis())));
       });
       redis.connection().dispatch(commands);
-      // It ends in bounded time: the client has a timeout for every command.
+      // The last command ends in bounded time, because the client has a timeout for every command.
       return commands.getLast();
     } catch (RuntimeException e) {
       LOG.debug("event=accepted_not_kept reason=\"{}\"", e.toString());
@@ -158,18 +165,19 @@ public class AcceptedMessages {
         new Command<>(type, new IntegerOutput<>(StringCodec.UTF8), arguments));
   }
 
-  /// One hash for all that were made in the same tenth of a second: a write sets most of its entries with one command, and
-  /// what is over goes away with one key, small enough to hold nobody up. The keys come round, so that one that a process
-  /// set and did not live to give its end gets it then.
+  /// One hash holds all messages that were made in the same tenth of a second: a write then sets
+  /// most of its entries with one command. A hash expires with one key, and is small enough that
+  /// its deletion delays no other command. Keys are used again after an hour, so that a hash whose
+  /// process was killed before it set the expiry gets one then.
   private static String hash(MessageId id) {
     return ACCEPTED + id.time().toEpochMilli() % ROUND_MILLIS / TOGETHER_MILLIS;
   }
 
   Optional<DeliveryEvent.Accepted> find(AppId app, MessageId id) {
     byte[] held = here.getIfPresent(id);
-    byte[] news = held == null ? inRedis(id) : held;
-    return news == null
-            || !(WireForm.read(news, DeliveryEvent.class)
+    byte[] event = held == null ? inRedis(id) : held;
+    return event == null
+            || !(WireForm.read(event, DeliveryEvent.class)
                 instanceof DeliveryEvent.Accepted accepted)
             || !accepted.app().equals(app)
         ? Optional.empty()

@@ -68,7 +68,7 @@ class MessageController {
     return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
   }
 
-  /// In capitals it is the same id (https://www.rfc-editor.org/rfc/rfc9562#section-4).
+  /// An id in capitals is the same id (https://www.rfc-editor.org/rfc/rfc9562#section-4).
   private static MessageId id(String text) {
     String canonical = text.toLowerCase(Locale.ROOT);
     if (!MessageId.isValid(canonical)) {

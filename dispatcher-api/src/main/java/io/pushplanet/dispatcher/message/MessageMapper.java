@@ -51,7 +51,7 @@ interface MessageMapper {
       @Nullable Instant displayedAt,
       @Nullable Instant openedAt) {}
 
-  /// @param pushes a lane batch
+  /// @param pushes in the form of a lane batch
   record LaterRow(String id, String pushes) {}
 
   record InboxRow(String deviceId, String slot) {}
@@ -123,7 +123,7 @@ interface MessageMapper {
       @Param("id") String id,
       @Param("now") Instant now);
 
-  /// A worker ends it for the devices that it waits for.
+  /// A worker ends the broadcast for the devices that still wait for it.
   @Update(
       """
       UPDATE broadcasts SET cancelled_at = COALESCE(cancelled_at, #{now})
@@ -131,7 +131,7 @@ interface MessageMapper {
       """)
   int cancelBroadcast(@Param("app") String app, @Param("id") String id, @Param("now") Instant now);
 
-  /// Those that a worker holds just now are left to it: it sees that the message is cancelled.
+  /// Skips rows that a worker holds at this moment: the worker sees that the message is cancelled.
   @Select(
       """
       SELECT id, pushes FROM later
@@ -150,7 +150,7 @@ interface MessageMapper {
       """)
   void deleteLater(@Param("ids") Collection<String> ids);
 
-  /// Those that somebody else holds just now are left out.
+  /// Skips rows that another transaction holds at this moment.
   @Select(
       """
       SELECT device_id, slot FROM inbox
@@ -159,7 +159,8 @@ interface MessageMapper {
   List<InboxRow> lockInbox(
       @Param("app") String app, @Param("id") String id, @Param("limit") int limit);
 
-  /// Forced: in a short table, or by another index, it would wait for the rows of others.
+  /// The index is forced, because in a short table, or with another index, the statement would wait
+  /// for rows of other devices.
   @Delete(
       """
       <script>

@@ -21,10 +21,11 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Messages and deliveries as the API tells them: from their rows, and until these are written from what was accepted.
+/// Messages and deliveries in the form of the API: from their rows, and before these are written,
+/// from the accepted event.
 @Component
 class Messages {
-  /// Greater than every device id and message id.
+  /// Sorts after every device id and message id.
   private static final String BEYOND = "~";
 
   private static final JsonMapper MAPPER = WireForm.mapper();
@@ -89,7 +90,7 @@ class Messages {
     return Optional.ofNullable(page.after()).orElse(start);
   }
 
-  /// What was just accepted for named devices is queued at each of them.
+  /// A message that was just accepted for named devices is queued for each of them.
   private static List<MessageMapper.DeliveryRow> queued(
       DeliveryEvent.Accepted entry, @Nullable DeviceId device, Page page) {
     return entry.recipients().stream()

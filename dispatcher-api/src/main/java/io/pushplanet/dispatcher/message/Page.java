@@ -11,14 +11,15 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Which part of a list is asked for.
+/// The part of a list that a request asks for.
 ///
-/// @param after where the page before ended, or null at the start
+/// @param after the id at which the page before ended, or null at the start
 public record Page(int limit, @Nullable String after) {
   private static final int USUAL = 100;
   private static final int MOST = 1_000;
 
-  /// What stands in a cursor is an id. Of others the database may say that it cannot compare them with one.
+  /// The form of an id, which is what a cursor contains. For other texts MySQL may refuse the
+  /// comparison with an id.
   private static final Pattern POSITION = Pattern.compile("[\\x21-\\x7e]{1,64}");
 
   /// @throws io.pushplanet.dispatcher.problem.ProblemException 422
@@ -56,7 +57,7 @@ public record Page(int limit, @Nullable String after) {
     }
   }
 
-  /// `{data, next_cursor}`; the cursor is absent on the last page.
+  /// `{data, next_cursor}`; the last page has no cursor.
   ///
   /// @param rows up to one more than the limit
   public <T> ObjectNode form(

@@ -1,4 +1,4 @@
-/// What became of a message: state, counts, deliveries; and how it is cancelled.
+/// The state, counts and deliveries of a message, and its cancellation.
 @NullMarked
 package io.pushplanet.dispatcher.message;
 

@@ -1,9 +1,9 @@
 package io.pushplanet.dispatcher.problem;
 
-/// One thing that is wrong in a request.
+/// One fault in a request.
 ///
-/// @param pointer JSON pointer (RFC 6901) into the body, of a batch into one message; `""` is the whole of it; `?name` a query
-/// parameter; a header by its name
+/// @param pointer JSON pointer (RFC 6901) into the body, or into one message of a batch; `""` is
+///     the whole body, `?name` a query parameter, and a header is given by its name
 /// @param code stable, for programs
-/// @param detail for people: what is wrong and what to do
+/// @param detail for people: the fault and its remedy
 public record FieldError(String pointer, String code, String detail) {}

@@ -6,7 +6,7 @@ import java.util.List;
 
 /// An RFC 9457 problem document (https://www.rfc-editor.org/rfc/rfc9457).
 ///
-/// @param type where the kind is explained, [ProblemCode#type()]
+/// @param type the address that explains this kind of problem, [ProblemCode#type()]
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record Problem(
     String type,

@@ -21,7 +21,8 @@ import org.springframework.web.HttpRequestMethodNotSupportedException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
-/// The edge: whatever a request ends with becomes a problem document; bugs and broken servers are logged here, once.
+/// The edge of the API. Every exception of a request becomes a problem document. Bugs and failures
+/// of servers are logged here, once.
 @RestControllerAdvice
 public final class ProblemAdvice {
   private static final Logger LOG = LoggerFactory.getLogger(ProblemAdvice.class);

@@ -2,8 +2,8 @@ package io.pushplanet.dispatcher.problem;
 
 import java.util.Locale;
 
-/// Every kind of refusal. The name in lower case is the stable `code` that programs branch on. `docs/problem-codes.md` and the
-/// page at `/docs/problems` are made from these.
+/// Every kind of refusal. The name in lower case is the stable `code` that programs compare.
+/// `docs/problem-codes.md` and the page at `/docs/problems` are made from these constants.
 public enum ProblemCode {
   MALFORMED_REQUEST(
       400, "The request cannot be read", "Correct the URL, the query or the headers."),
@@ -102,7 +102,8 @@ public enum ProblemCode {
     this.remedy = remedy;
   }
 
-  /// What a container or a framework refuses by itself, by the status that it gives it.
+  /// The code for a request that Tomcat or Spring refuses by itself, by the status that they give
+  /// it.
   static ProblemCode ofStatus(int status) {
     return switch (status) {
       case 404 -> NOT_FOUND;
@@ -112,7 +113,7 @@ public enum ProblemCode {
       case 415 -> UNSUPPORTED_MEDIA_TYPE;
       // A transfer coding or a version of HTTP that Tomcat does not know.
       case 501, 505 -> MALFORMED_REQUEST;
-      // It is about to stop.
+      // Tomcat is about to stop.
       case 503 -> UNAVAILABLE;
       default -> status < 500 ? MALFORMED_REQUEST : INTERNAL_ERROR;
     };
@@ -126,7 +127,7 @@ public enum ProblemCode {
     return title;
   }
 
-  /// What a caller does about it.
+  /// The caller's remedy.
   public String remedy() {
     return remedy;
   }
@@ -135,8 +136,8 @@ public enum ProblemCode {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /// Where it is explained: a reference that is resolved against this API's address, with its full path as
-  /// https://www.rfc-editor.org/rfc/rfc9457#section-3.1.1 recommends.
+  /// The address that explains the code: a reference that is resolved against the address of this
+  /// API, with its full path as https://www.rfc-editor.org/rfc/rfc9457#section-3.1.1 recommends.
   String type() {
     return "/docs/problems#" + word();
   }

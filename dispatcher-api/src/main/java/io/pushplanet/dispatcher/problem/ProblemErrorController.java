@@ -10,12 +10,12 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/// What fails before or beside the controllers (a filter, the container) ends here.
+/// Answers requests that fail before or outside the controllers (in a filter, or in Tomcat).
 @RestController
 final class ProblemErrorController implements ErrorController {
   private final Duration stillness;
 
-  /// @param stillness how long nothing may come of a body that has begun
+  /// @param stillness how long a body that has begun may pause
   ProblemErrorController(@Value("${server.tomcat.connection-timeout}") Duration stillness) {
     this.stillness = stillness;
   }

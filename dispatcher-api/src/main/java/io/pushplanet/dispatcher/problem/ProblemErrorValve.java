@@ -8,8 +8,8 @@ import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.ErrorReportValve;
 import org.jspecify.annotations.Nullable;
 
-/// What the container refuses before any servlet sees it (a broken request line, a bad header) is told in the same form.
-/// Tomcat makes it by its name.
+/// Gives requests that Tomcat refuses before any servlet sees them (a broken request line, a bad
+/// header) an answer in the same form. Tomcat creates the valve by its class name.
 public final class ProblemErrorValve extends ErrorReportValve {
   @Override
   protected void report(Request request, Response response, @Nullable Throwable thrown) {
@@ -30,12 +30,13 @@ public final class ProblemErrorValve extends ErrorReportValve {
       answer.getOutputStream().write(body);
       response.finishResponse();
     } catch (IOException | IllegalStateException e) {
-      // The caller is gone, or another answer is on its way: nobody is left to tell.
+      // The caller is gone, or another answer is on its way, so no answer can be sent.
       container.getLogger().debug("no problem told", e);
     }
   }
 
-  /// What it was Tomcat tells in its own log only; callers know their headers, but not how long these may be.
+  /// Only Tomcat's own log says what was wrong. The caller knows its headers, but not how long they
+  /// may be.
   private static ProblemException unreadable(Request request) {
     return ProblemException.of(
         ProblemCode.MALFORMED_REQUEST,

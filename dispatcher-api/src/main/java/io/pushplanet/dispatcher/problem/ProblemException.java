@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// A request that cannot be served; becomes an `application/problem+json` answer. No stack trace: it is an answer, not a bug.
+/// A request that cannot be served. It becomes an `application/problem+json` answer, and has no
+/// stack trace, because it is not a bug.
 public final class ProblemException extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 
@@ -42,12 +43,12 @@ public final class ProblemException extends RuntimeException {
         code, detail, List.of(), Map.of("Retry-After", Long.toString(wholeSeconds(after))), cause);
   }
 
-  /// As `Retry-After` says it: in whole seconds, at least one.
+  /// As `Retry-After` gives it: in whole seconds, at least one.
   public static long wholeSeconds(Duration after) {
     return Math.max(1, after.plusMillis(999).toSeconds());
   }
 
-  /// What a container or a framework refuses by itself, by the status that it gives it.
+  /// For a request that Tomcat or Spring refuses by itself, by the status that they give it.
   static ProblemException ofStatus(int status) {
     ProblemCode code = ProblemCode.ofStatus(status);
     String detail = code.title() + ".";
@@ -71,7 +72,7 @@ public final class ProblemException extends RuntimeException {
     return new ProblemException(code, detail(), errors, more, getCause());
   }
 
-  /// The same with its first errors only.
+  /// The same problem with only its first errors.
   public ProblemException withErrors(int most) {
     return errors.size() <= most
         ? this
@@ -95,7 +96,7 @@ public final class ProblemException extends RuntimeException {
     return headers;
   }
 
-  /// The document that says this, for answers that carry several.
+  /// The document of this problem, for answers that contain several.
   public Problem problem(String requestId) {
     return new Problem(code, detail(), requestId, errors);
   }

@@ -5,7 +5,8 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// The id under which a request is found again in logs and answers: the caller's where it is sane, else ours.
+/// The id that a request has in logs and answers: the caller's if it is well-formed, otherwise a
+/// generated one.
 public final class RequestId {
   static final String HEADER = "X-Request-Id";
   private static final String ATTRIBUTE = RequestId.class.getName();

@@ -1,4 +1,4 @@
-/// How every refusal is told: RFC 9457 problem documents.
+/// The form of every refusal: an RFC 9457 problem document.
 @NullMarked
 package io.pushplanet.dispatcher.problem;
 

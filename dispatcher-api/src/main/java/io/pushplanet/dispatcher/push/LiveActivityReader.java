@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Reads `live_activity` of a send request; every fault is named.
+/// Reads `live_activity` of a send request, and reports every fault.
 final class LiveActivityReader {
   private static final int LONGEST_TYPE = 256;
   private static final Pattern TOKEN =
@@ -19,7 +19,8 @@ final class LiveActivityReader {
 
   private LiveActivityReader() {}
 
-  /// @param overChannel whether the audience is a broadcast channel: then there is no token, and nothing to start
+  /// @param overChannel whether the audience is a broadcast channel, which takes neither a token
+  ///     nor a start
   static @Nullable LiveActivity read(Fields request, boolean overChannel) {
     Fields activity = request.fields("live_activity");
     if (activity == null) {

@@ -12,8 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.springframework.stereotype.Component;
 
-/// How long accepting a message takes: `pushplanet.accept.resolve` for finding its devices, `pushplanet.accept.confirm` from
-/// its `accepted_at` until the broker has confirmed it, by priority. Thread-safe.
+/// How long accepting a message takes: `pushplanet.accept.resolve` for finding its devices,
+/// `pushplanet.accept.confirm` from its `accepted_at` until the broker has confirmed it, by
+/// priority. Thread-safe.
 @Component
 class PushMetrics {
   private final Timer resolving;

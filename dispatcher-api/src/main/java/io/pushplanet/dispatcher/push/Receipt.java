@@ -4,15 +4,15 @@ import io.pushplanet.common.message.MessageId;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/// What a 202 says of a message.
+/// The body of a 202.
 ///
-/// @param recipients devices known now; of a broad audience those counted lately
+/// @param recipients the devices known now; for a broad audience a recent count
 record Receipt(MessageId id, String state, Instant acceptedAt, Recipients recipients) {
-  /// @param estimate 0 where nobody could count
-  /// @param counted false where nobody could count; else null, and not told
+  /// @param estimate 0 without a count
+  /// @param counted false without a count; otherwise null, and absent
   record Recipients(int estimate, @Nullable Boolean counted) {}
 
-  /// @param estimate null where nobody could count
+  /// @param estimate null without a count
   static Receipt accepted(MessageId id, Instant at, @Nullable Integer estimate) {
     return new Receipt(
         id,

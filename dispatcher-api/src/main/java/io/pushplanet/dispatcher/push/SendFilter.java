@@ -16,9 +16,9 @@ import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
 import org.springframework.web.servlet.HandlerMapping;
 
-/// The short way to the two operations that senders call all the time: past Spring MVC, which takes longer to find the method
-/// than the method needs. A path that is written in any other way than the usual takes the long one, and arrives at the same
-/// place. Thread-safe.
+/// Handles the two operations that senders call all the time without Spring MVC, which needs longer
+/// to find the controller method than the method needs to run. A request whose path is written in
+/// an unusual way goes through Spring MVC and gets the same result. Thread-safe.
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 2)
 final class SendFilter extends HttpFilter {

@@ -7,9 +7,9 @@ import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
 
-/// What a caller wants sent, complete and valid.
+/// A valid request to send a message.
 ///
-/// @param written the content as it is measured, published and kept
+/// @param written the content in the form in which it is measured, published and kept
 record SendRequest(
     Audience audience,
     Content content,

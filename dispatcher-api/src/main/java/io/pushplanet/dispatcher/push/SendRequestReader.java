@@ -24,12 +24,14 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Reads and validates a send request completely; every fault is named.
+/// Reads and validates a send request. It reports every fault.
 final class SendRequestReader {
-  /// No bound of its own: what is too long for every provider is told as that, a 413.
+  /// Texts have no limit of their own: a text that is too long for every provider gets a 413 that
+  /// says so.
   private static final int LONGEST_TEXT = Bodies.MOST_MESSAGE_BYTES;
 
-  /// More than is waited ([DeliveryOptions#LONGEST_FALLBACK_AFTER]): it was taken before that was told, and is still.
+  /// Longer than the platform waits ([DeliveryOptions#LONGEST_FALLBACK_AFTER]). Earlier versions
+  /// accepted this, so it is still accepted.
   private static final Duration LONGEST_FALLBACK = Duration.ofMinutes(10);
 
   /// FCM refuses these as keys of `data`
@@ -37,19 +39,20 @@ final class SendRequestReader {
   private static final Pattern RESERVED_BY_FCM =
       Pattern.compile("from|message_type|google.*|gcm.*");
 
-  /// Fields of FCM's message that say whom it is for: the audience says that here.
+  /// Fields of FCM's message that name its target, which the audience does here.
   private static final List<String> FCM_TARGETS = List.of("token", "fid", "topic", "condition");
 
-  /// The same of Push Kit's message.
+  /// The same fields of Push Kit's message.
   private static final List<String> HMS_TARGETS = List.of("token", "topic", "condition");
 
-  /// Where callers look for what other platforms have.
+  /// Fields that other platforms have for scheduling.
   private static final List<String> SCHEDULING =
       List.of("send_at", "send_after", "schedule", "scheduled_at", "deliver_at");
 
   private SendRequestReader() {}
 
-  /// @throws ProblemException 422 with every fault, or 413 when the message is too large for a provider
+  /// @throws ProblemException 422 with every fault, or 413 when the message is too large for a
+  ///     provider
   static SendRequest read(ObjectNode body) {
     Findings findings = new Findings();
     Fields request = new Fields(body, "", findings);
@@ -102,14 +105,14 @@ final class SendRequestReader {
     if (audience instanceof Audience.FcmFollowers) {
       return new SendRequest(audience, content, delivery.over(Route.VENDOR), given.ofFcmAlone());
     }
-    // Over MQTT alone they would only travel, however large they are.
+    // Over MQTT no override is used: they would only make the message larger.
     Overrides overrides = delivery.route() == Route.MQTT ? Overrides.NONE : given;
     return activity == null
         ? new SendRequest(audience, content, delivery, overrides)
         : new SendRequest(audience, content, delivery.over(Route.VENDOR), overrides.with(activity));
   }
 
-  /// What the timeline shows of an activity without an alert.
+  /// The content that the timeline shows for an activity without an alert.
   private static @Nullable Content silent(@Nullable LiveActivity activity) {
     return activity == null
         ? null

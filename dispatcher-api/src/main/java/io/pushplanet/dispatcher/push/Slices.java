@@ -5,8 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// What a batch has prepared is published as soon as it has [#MOST_BYTES]: some hundred messages to one device each go at once; those
-/// of 200 messages to 1,000 devices each would fill the heap. Not thread-safe.
+/// Publishes the prepared messages of a batch as soon as they have [#MOST_BYTES]. Some hundred
+/// messages to one device each go together at the end, but 200 messages to 1,000 devices each would
+/// fill the heap. Not thread-safe.
 final class Slices {
   static final long MOST_BYTES = 1024 * 1024;
 
@@ -15,7 +16,7 @@ final class Slices {
   private long bytes;
   private int count;
 
-  /// @param publish returns when all is confirmed
+  /// @param publish returns when the broker has confirmed all
   Slices(Consumer<List<Prepared>> publish) {
     this.publish = publish;
   }
@@ -29,7 +30,7 @@ final class Slices {
     }
   }
 
-  /// Publishes what waits.
+  /// Publishes the remaining messages.
   void end() {
     if (!waiting.isEmpty()) {
       publish.accept(List.copyOf(waiting));
@@ -38,7 +39,7 @@ final class Slices {
     }
   }
 
-  /// How many have been added.
+  /// How many messages have been added.
   int count() {
     return count;
   }

@@ -1,4 +1,4 @@
-/// Accepts messages, tells their state, cancels them.
+/// Reads, checks and publishes messages.
 @NullMarked
 package io.pushplanet.dispatcher.push;
 

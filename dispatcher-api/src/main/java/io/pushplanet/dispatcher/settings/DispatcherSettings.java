@@ -10,19 +10,22 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
-/// What an operator can set here.
+/// The settings of the dispatcher.
 ///
-/// @param mqttHost where registration tells devices to connect to
-/// @param mqttPort the port it tells them for plain MQTT
-/// @param mqttTlsPort the port it tells them for MQTT over TLS
-/// @param credentialValidity how long a device's MQTT password holds, unless the device is deleted: that ends it, too
-/// @param keyCache how long a known API key stays in memory when no change is told
-/// @param unknownKeyCache how long an unknown key id stays refused without a look at MySQL
-/// @param bodyWithin how long a request's body may take from the first of it that is read to the last
+/// @param mqttHost the host that registration gives devices for MQTT
+/// @param mqttPort the port that registration gives devices for plain MQTT
+/// @param mqttTlsPort the port that registration gives devices for MQTT over TLS
+/// @param credentialValidity how long a device's MQTT password is valid, unless the device is
+///     deleted
+/// @param keyCache how long a known API key stays in memory when no change is reported
+/// @param unknownKeyCache how long an unknown key id is refused without a look at MySQL
+/// @param bodyWithin how long a request's body may take, from its first byte that is read to its
+///     last
 /// @param sessionFlush how often session updates go from Redis to MySQL
-/// @param messagesPerSecond what one app may send through this process; 0 is without limit. A message counts once, for however many
-/// devices it is; a batch counts each of its messages, and one of more than a second's worth is taken after a second without sends,
-/// and nothing more until it is paid off
+/// @param messagesPerSecond how many messages one app may send a second through this process; 0
+///     means no limit. A message counts once, for however many devices it is. A batch counts each
+///     of its messages; a batch of more than a second's worth is accepted after a second without
+///     sends, and nothing more until it is paid off
 @Validated
 @ConfigurationProperties(prefix = "dispatcher", ignoreUnknownFields = false)
 public record DispatcherSettings(

@@ -1,4 +1,4 @@
-/// What an operator can set here.
+/// The settings of the dispatcher.
 @NullMarked
 package io.pushplanet.dispatcher.settings;
 

@@ -19,8 +19,9 @@ import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// What an app's devices published on `push/uplink`, in the order in which it was written down. The app's backend keeps the
-/// cursor, which is never null, and asks on from there; an uplink may come twice, with the same `id`.
+/// The messages that the devices of an app published on `push/uplink`, in the order in which they
+/// were written. The app's backend keeps the cursor, which is never null, and continues from there.
+/// An uplink may come twice, with the same `id`.
 @RestController
 class UplinkController {
   private final UplinkMapper mapper;
@@ -78,7 +79,7 @@ class UplinkController {
     return form;
   }
 
-  /// The payload as text where it is UTF-8.
+  /// The payload as text if it is UTF-8.
   private static @Nullable String text(byte[] payload) {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(payload)).toString();

@@ -10,8 +10,9 @@ import org.apache.ibatis.annotations.Select;
 interface UplinkMapper {
   record Row(long id, String eventId, String deviceId, Instant at, byte[] payload) {}
 
-  /// No row appears behind the cursor: the worker gives out an app's ids in the order in which they are committed. One of the
-  /// version before does not, so rows that are being written are waited for.
+  /// No row with a smaller id than the cursor appears later: the worker assigns the ids of an app
+  /// in the order in which they are committed. A worker of the version before does not, so the
+  /// statement waits for rows that are being written.
   @Select(
       """
       SELECT id, event_id, device_id, at, payload FROM uplinks

@@ -1,4 +1,4 @@
-/// What devices published, for their app's backend.
+/// Messages that devices published, for the backend of their app.
 @NullMarked
 package io.pushplanet.dispatcher.uplink;
 

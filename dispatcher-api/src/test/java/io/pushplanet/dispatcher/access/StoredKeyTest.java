@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StoredKeyTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "send", "devices", "devices,read", "send,devices,read", "read,send"})
-  void a_key_may_exactly_what_its_scopes_say(String scopes) {
+  void a_key_allows_exactly_its_scopes(String scopes) {
     StoredKey key = new StoredKey("k", "shop", new byte[32], scopes, null);
 
     Set<Scope> may = EnumSet.noneOf(Scope.class);

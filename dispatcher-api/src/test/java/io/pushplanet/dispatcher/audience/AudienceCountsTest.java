@@ -153,7 +153,7 @@ class AudienceCountsTest {
   }
 
   @Test
-  void a_count_is_told_on_while_nobody_can_count() {
+  void the_former_count_is_given_while_counting_fails() {
     assertThat(about(counts, SHOP, NEWS)).hasValue(7);
     database.away = true;
 
@@ -165,7 +165,7 @@ class AudienceCountsTest {
   }
 
   @Test
-  void that_nobody_can_count_is_told_to_each_and_logged_now_and_then() {
+  void each_request_learns_of_a_failed_count_and_the_log_now_and_then() {
     database.away = true;
     database.takes = Duration.ZERO;
     try (LogLines log = new LogLines(AudienceCounts.class)) {
@@ -185,7 +185,7 @@ class AudienceCountsTest {
   }
 
   @Test
-  void what_could_not_be_counted_is_counted_soon() {
+  void an_audience_is_counted_soon_after_a_failed_count() {
     database.away = true;
     assertThat(about(counts, SHOP, NEWS)).isEmpty();
     database.away = false;
@@ -196,9 +196,9 @@ class AudienceCountsTest {
     assertThat(about(counts, SHOP, NEWS)).hasValue(7);
   }
 
-  /// As of a batch that names many audiences while MySQL is slow.
+  /// Like a batch that names many audiences while MySQL is slow.
   @Test
-  void one_request_waits_for_all_of_its_counts_together_no_longer_than_for_one() {
+  void a_request_waits_for_all_its_counts_as_long_as_for_one() {
     database.takes = PATIENCE.dividedBy(2);
     long until = counts.waitUntilNanos();
 

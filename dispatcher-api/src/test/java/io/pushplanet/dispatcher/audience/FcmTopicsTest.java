@@ -57,7 +57,7 @@ class FcmTopicsTest {
         "'a' in topics ('b' in topics)",
         "'a' in topics && (|| 'b' in topics)"
       })
-  void what_is_no_condition_is_known(String condition) {
+  void texts_that_are_no_condition_are_recognised(String condition) {
     assertThat(FcmTopics.countIn(condition)).isZero();
   }
 
@@ -71,8 +71,7 @@ class FcmTopicsTest {
 
   @ParameterizedTest
   @MethodSource("followers")
-  void each_is_one_recipient_under_an_id_that_stays_and_that_no_device_can_have(
-      Audience.FcmFollowers followers) {
+  void a_topic_has_a_stable_recipient_id_that_no_device_can_have(Audience.FcmFollowers followers) {
     var found = FcmTopics.found(followers);
 
     DeviceId recipient = found.devices().getFirst();

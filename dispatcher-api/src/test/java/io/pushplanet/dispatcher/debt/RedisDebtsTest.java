@@ -27,7 +27,7 @@ class RedisDebtsTest {
   private final RedisDebts debts = new RedisDebts("sessions", 2, this::tell, meters);
 
   @Test
-  void what_is_owed_is_shown_and_said_when_it_begins_and_when_it_is_over() {
+  void debts_are_gauged_and_logged_at_their_begin_and_end() {
     try (var log = new LogLines(RedisDebts.class)) {
       debts.pay();
       debts.owe(devices(0, 3), AWAY);
@@ -53,7 +53,7 @@ class RedisDebtsTest {
   }
 
   @Test
-  void an_error_takes_no_debt_with_it() {
+  void an_error_during_a_payment_keeps_the_debts() {
     debts.owe(devices(0, 3), AWAY);
     failure = new StackOverflowError();
     debts.pay();

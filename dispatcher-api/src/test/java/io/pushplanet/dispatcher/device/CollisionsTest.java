@@ -48,7 +48,7 @@ class CollisionsTest {
   }
 
   @Test
-  void what_met_in_a_deadlock_or_collided_is_tried_again() {
+  void a_deadlock_or_a_collision_is_tried_again() {
     while (refusals.size() < Collisions.MOST_TRIES - 1) {
       refusals.add(refusals.size() % 2 == 0 ? deadlock() : new DuplicateKeyException("there"));
     }
@@ -59,7 +59,7 @@ class CollisionsTest {
 
   @ParameterizedTest
   @MethodSource("refusals")
-  void whoever_collides_in_all_tries_is_told_to_come_again(DataAccessException refusal) {
+  void a_registration_that_collides_in_all_tries_gets_a_503(DataAccessException refusal) {
     while (refusals.size() < Collisions.MOST_TRIES) {
       refusals.add(refusal);
     }
@@ -79,7 +79,7 @@ class CollisionsTest {
   }
 
   @Test
-  void who_waited_for_a_row_in_vain_is_told_at_once() {
+  void a_lock_wait_timeout_is_reported_at_once() {
     DataAccessException held =
         new CannotAcquireLockException(
             "", new SQLException("Lock wait timeout exceeded", "40001", 1205));
@@ -90,9 +90,9 @@ class CollisionsTest {
     assertThat(tries).hasValue(1);
   }
 
-  /// Each is refused once, and then as often as another one of them is at work.
+  /// Each registration collides once, and again as often as another one runs at the same time.
   @Test
-  void those_that_are_tried_again_do_not_meet_again() throws Exception {
+  void registrations_that_are_repeated_do_not_collide_again() throws Exception {
     AtomicInteger again = new AtomicInteger();
     AtomicBoolean met = new AtomicBoolean();
     List<Future<String>> answers = new ArrayList<>();

@@ -36,7 +36,7 @@ class ToldTest {
   }
 
   @Test
-  void what_is_newer_than_the_row_counts_and_the_rest_stays() {
+  void an_update_newer_than_the_row_replaces_only_its_own_fields() {
     Registered device =
         new Told(
                 NOON.plusSeconds(9), List.of(version("3", NOON), version("4", NOON.plusSeconds(1))))
@@ -47,9 +47,9 @@ class ToldTest {
     assertThat(device.seenAt()).isEqualTo(NOON.plusSeconds(1));
   }
 
-  /// It was read in Redis before the row, which has got something newer meanwhile.
+  /// The update was read from Redis before the row, which has got a newer one meanwhile.
   @Test
-  void what_is_older_than_the_row_does_not_come_back() {
+  void an_update_older_than_the_row_is_ignored() {
     Registered row = seenAt(NOON);
 
     assertThat(new Told(NOON.plusSeconds(9), List.of(version("1", NOON.minusMillis(1)))).over(row))

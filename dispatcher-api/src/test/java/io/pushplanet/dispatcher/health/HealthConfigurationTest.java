@@ -25,7 +25,7 @@ class HealthConfigurationTest {
   }
 
   @Test
-  void one_that_was_ready_stays_so_while_a_server_is_away() {
+  void a_dispatcher_that_was_ready_stays_ready_while_a_server_is_away() {
     mysql.set(Health.up().build());
     assertThat(status()).isEqualTo(Status.UP);
 

@@ -30,11 +30,11 @@ class BodiesTest {
 
   private final AtomicLong nanos = new AtomicLong();
 
-  /// Room for the bodies of four full batches; a wait for a turn ends at once.
+  /// Memory for the bodies of four full batches. A wait for it ends at once.
   private final Bodies bodies =
       new Bodies(64L * MEGABYTE, Duration.ZERO, Duration.ofSeconds(20), nanos::get);
 
-  /// Gives one byte for each read, and a second passes before each.
+  /// Gives one byte for each read, and lets a second pass before each.
   private InputStream dripping(int bytes) {
     return new InputStream() {
       private int left = bytes;
@@ -64,7 +64,7 @@ class BodiesTest {
   }
 
   @Test
-  void what_comes_is_read_whole_whether_its_length_is_known_or_not() throws IOException {
+  void a_body_is_read_completely_with_or_without_a_known_length() throws IOException {
     for (int length : new int[] {0, 1, 8 * 1024, 8 * 1024 + 1, 100_000, MEGABYTE}) {
       byte[] sent = new byte[length];
       Arrays.fill(sent, (byte) 'a');
@@ -78,7 +78,7 @@ class BodiesTest {
   }
 
   @Test
-  void what_is_longer_than_it_may_be_is_read_no_further() throws IOException {
+  void a_body_that_is_too_long_is_read_no_further() throws IOException {
     ByteArrayInputStream body = new ByteArrayInputStream(new byte[10 * MEGABYTE]);
 
     isRefused(ProblemCode.BODY_TOO_LARGE, () -> bodies.read(SHOP, body, -1, MEGABYTE));
@@ -86,7 +86,7 @@ class BodiesTest {
   }
 
   @Test
-  void a_body_that_drips_is_given_up_after_its_time_be_it_small_or_not() throws IOException {
+  void a_slow_body_is_given_up_after_its_time_whatever_its_size() throws IOException {
     assertThat(bodies.read(SHOP, dripping(21), 21, MEGABYTE)).hasSize(21);
     for (int length : new int[] {1_000, 100_000, -1}) {
       long before = nanos.get();
@@ -98,7 +98,7 @@ class BodiesTest {
   }
 
   @Test
-  void who_goes_in_the_midst_of_a_body_is_told_nothing() {
+  void a_caller_that_leaves_within_its_body_gets_no_answer() {
     InputStream gone =
         new InputStream() {
           @Override
@@ -115,8 +115,7 @@ class BodiesTest {
   }
 
   @Test
-  void slow_uploads_of_one_app_have_half_of_the_room_and_hinder_no_other_and_nothing_small()
-      throws Exception {
+  void slow_uploads_of_one_app_delay_neither_other_apps_nor_small_bodies() throws Exception {
     CountDownLatch ends = new CountDownLatch(1);
     AtomicInteger coming = new AtomicInteger();
     List<Future<byte[]>> slow = new ArrayList<>();
@@ -147,7 +146,7 @@ class BodiesTest {
     }
   }
 
-  /// Many a client never says it.
+  /// Many clients never send a length.
   @Test
   void a_body_of_unknown_length_has_room_for_much_only_when_much_comes() throws Exception {
     CountDownLatch ends = new CountDownLatch(1);
@@ -169,7 +168,7 @@ class BodiesTest {
     }
   }
 
-  /// A body of which nothing comes until it ends.
+  /// A body that gives nothing until it ends.
   private static final class Held extends InputStream {
     private final CountDownLatch ends;
     private final AtomicInteger coming;

@@ -25,7 +25,7 @@ class JsonBodyTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"c0af", "e080af", "f08080af", "eda080", "ff", "c3", "f4908080"})
-  void what_is_no_utf8_is_refused_wherever_it_stands(String bytes) {
+  void invalid_utf8_is_refused_at_every_place(String bytes) {
     for (int before : new int[] {0, 1, 1_023, 5_000}) {
       byte[] start = ("{\"t\":\"" + "가".repeat(before)).getBytes(StandardCharsets.UTF_8);
       byte[] middle = HexFormat.of().parseHex(bytes);
@@ -59,7 +59,7 @@ class JsonBodyTest {
         "true | The body is a JSON boolean, and must be an object.",
         "null | The body is a JSON null, and must be an object.",
       })
-  void what_is_no_object_is_called_what_it_is(String body, String detail) {
+  void a_body_that_is_no_object_is_refused_with_its_type(String body, String detail) {
     assertThat(refusal(body.getBytes(StandardCharsets.UTF_8))).isEqualTo(detail);
   }
 
@@ -87,14 +87,14 @@ class JsonBodyTest {
         "{\"a\":nul}",
         "\u001f",
       })
-  void where_it_breaks_is_told_without_a_word_of_what_reads_it(String body) {
+  void a_syntax_error_names_its_place_and_not_the_parser(String body) {
     assertThat(refusal(body.getBytes(StandardCharsets.UTF_8)))
         .startsWith("The body is not JSON at line 1, column ")
         .doesNotContain("Feature", "Jackson", "jackson", "`", "enable", "Source", "JsonNode");
   }
 
   @Test
-  void what_goes_too_far_is_told_with_its_bound() {
+  void a_body_beyond_a_limit_is_refused_with_the_limit() {
     String deep = "{\"a\":" + "[".repeat(32) + "]".repeat(32) + "}";
     String longNumber = "{\"a\":" + "1".repeat(1_001) + "}";
     String longName = "{\"" + "a".repeat(50_001) + "\":1}";

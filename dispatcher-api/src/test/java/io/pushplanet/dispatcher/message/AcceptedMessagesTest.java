@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class AcceptedMessagesTest {
   private static final AppId SHOP = new AppId("shop");
 
-  /// Redis may be away, and the older a message is the sooner its row is there.
+  /// Redis may be away, and the older a message is, the more likely its row is written.
   @Test
   void the_newest_are_kept_whatever_was_there_before() {
     try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");

@@ -9,12 +9,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ProblemCodeTest {
   @ParameterizedTest
   @CsvSource({"400, 400", "404, 404", "501, 400", "505, 400", "500, 500", "503, 503"})
-  void what_the_container_refuses_by_itself_keeps_its_meaning(int status, int told) {
+  void a_status_of_tomcat_gets_the_code_with_its_meaning(int status, int told) {
     assertThat(ProblemCode.ofStatus(status).status()).isEqualTo(told);
   }
 
   @Test
-  void who_comes_while_the_container_stops_hears_when_to_come_again() {
+  void a_request_while_tomcat_stops_gets_a_retry_after() {
     assertThat(ProblemException.ofStatus(503).headers()).containsEntry("Retry-After", "1");
   }
 }

@@ -20,7 +20,7 @@ class BatchSendTest {
   }
 
   @Test
-  void ids_of_a_batch_sort_as_the_batch_names_them_whatever_is_left_of_the_millisecond() {
+  void ids_of_a_batch_sort_in_its_order_late_in_a_millisecond_too() {
     MessageId seed = new MessageId("0192e0f0-1234-7fff-8000-000000000001");
 
     List<MessageId> ids =

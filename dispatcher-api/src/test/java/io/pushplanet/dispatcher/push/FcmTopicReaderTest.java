@@ -60,7 +60,7 @@ class FcmTopicReaderTest {
         "{'fcm_topic':'news'} | {'route':'mqtt'} | /delivery/route | not_over_mqtt",
         "{'device':'fcm-topic:news'} | {} | /audience/device | not_a_device_id"
       })
-  void what_is_wrong_is_told(String audience, String delivery, String pointer, String code) {
+  void every_fault_is_reported(String audience, String delivery, String pointer, String code) {
     refused(audience, delivery, pointer, code);
   }
 

@@ -48,7 +48,7 @@ class LiveActivityReaderTest {
   }
 
   @Test
-  void it_travels_on_the_lanes_whole() {
+  void a_live_activity_travels_on_the_lanes_unchanged() {
     SendRequest request =
         read(
             "{\"event\":\"start\",\"token\":\"%s\",\"content_state\":{},\"attributes_type\":\"Match\",\"attributes\":{\"home\":\"A\"}}"
@@ -77,7 +77,7 @@ class LiveActivityReaderTest {
         "{'event':'end','token':'abababab','content_state':{},'relevance':'high'} | is a number",
         "{'event':'end','token':'abababab','content_state':{},'colour':'red'} | colour"
       })
-  void what_is_wrong_is_told(String activity, String told) {
+  void every_fault_is_reported(String activity, String told) {
     assertThatThrownBy(() -> read(activity.replace('\'', '"')))
         .isInstanceOf(ProblemException.class)
         .hasMessageContaining(told);
@@ -103,7 +103,8 @@ class LiveActivityReaderTest {
         "{'device':'d1'} | {'route':'mqtt'} | only APNs carries it",
         "{'topic':'news'} | {} | the audience is that device"
       })
-  void it_is_for_one_device_and_for_apns(String audience, String delivery, String told) {
+  void a_live_activity_is_for_one_device_and_for_apns(
+      String audience, String delivery, String told) {
     String body =
         "{'audience':%s,'delivery':%s,'live_activity':{'event':'update','token':'abababab','content_state':{}}}"
             .formatted(audience, delivery);
@@ -151,7 +152,7 @@ class LiveActivityReaderTest {
         "{'audience':{'or':[{'channel':'CHANNEL'},{'topic':'t'}]},'content':{'title':'x'}} | not part of another audience",
         "{'audience':{'channel':'CHANNEL'},'delivery':{'route':'mqtt'},'live_activity':{'event':'update','content_state':{}}} | only APNs carries it"
       })
-  void what_a_channel_cannot_carry_is_told(String body, String told) {
+  void requests_that_a_channel_cannot_carry_are_refused(String body, String told) {
     assertThatThrownBy(() -> readWhole(body))
         .isInstanceOf(ProblemException.class)
         .hasMessageContaining(told);
