@@ -6,8 +6,9 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Import;
 
-/// The dashboard's process. It reads what the others write, and is the only one that changes apps, keys, credentials and
-/// operators: each change goes with its audit entry and its `changes` row in one transaction.
+/// Starts the dashboard. It reads what the other processes write, and is the only one that changes
+/// apps, keys, credentials and operators. Each change is written with its audit entry and its
+/// `changes` row in one transaction.
 @SpringBootApplication
 @Import(PlatformConfiguration.class)
 @EnableConfigurationProperties(DashboardSettings.class)

@@ -12,12 +12,15 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
-/// @param dispatcherUrl where test pushes are sent
-/// @param testPushTimeout the longest a test push waits for the dispatcher
-/// @param mostPasswordChecks how many passwords are checked at once, since each costs much CPU on purpose
-/// @param credentialCheckWithin the longest an upload waits for a worker to ask the provider about it
-/// @param credentialOverlap how long a replaced credential is kept, stands in for one that is refused, and can be rolled back to
-/// @param auditRetention an entry of the audit log that is older is deleted
+/// @param dispatcherUrl the address to which test pushes are sent
+/// @param testPushTimeout the longest time that a test push waits for the dispatcher
+/// @param mostPasswordChecks how many passwords are checked at once, since each costs much CPU on
+///     purpose
+/// @param credentialCheckWithin the longest time that an upload waits for a worker to try the
+///     credential
+/// @param credentialOverlap how long a replaced credential is kept, stands in for one that is
+///     refused, and can be rolled back to
+/// @param auditRetention how long an entry of the audit log is kept
 /// @param bootstrapOperator the admin that is created while there is no operator
 @Validated
 @ConfigurationProperties(prefix = "dashboard", ignoreUnknownFields = false)

@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.security.crypto.password.PasswordEncoder;
 
-/// What an operator sees of a credential that is refused, cannot be tried, is replaced, paused, or sealed with an older key.
+/// The pages about a credential that is refused, cannot be tried, is replaced, paused, or sealed
+/// with an older key.
 class CredentialLifecycleIT {
   private final RunningDashboard dashboard = RunningDashboard.shared();
   @TempDir Path folder;
@@ -54,7 +55,7 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void what_nobody_could_ask_about_is_activated_by_an_admin_only() throws Exception {
+  void only_an_admin_activates_a_credential_that_no_worker_tried() throws Exception {
     new Rows(dashboard.sql()).app("unreached", "Unreached");
     dashboard
         .worker()
@@ -94,10 +95,10 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void without_a_worker_the_page_says_that_nobody_has_tried_it() throws Exception {
+  void without_a_worker_the_page_says_that_the_credential_was_not_tried() throws Exception {
     new Rows(dashboard.sql()).app("unwatched", "Unwatched");
     dashboard.worker().say("unwatched", Answer.NONE);
-    // The others wait for an answer as long as a busy machine may take for it.
+    // The other tests wait for an answer as long as a busy machine may take.
     RunningDashboard impatient =
         RunningDashboard.start(
             dashboard.services(), Map.of("dashboard.credential-check-within", "1s"));
@@ -151,13 +152,12 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void a_paused_credential_is_seen_everywhere_with_its_reason_and_can_be_tried_again()
-      throws Exception {
+  void a_paused_credential_is_shown_with_its_reason_and_can_be_tried_again() throws Exception {
     new Rows(dashboard.sql()).app("halted", "Halted");
     try (Chromium chromium = Chromium.open(dashboard.address())) {
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
       upload(chromium, "halted", "KEY0000005");
-      // As a worker does it.
+      // Does what a worker does.
       dashboard
           .sql()
           .update(
@@ -218,10 +218,9 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void tokens_that_are_kept_are_told_on_the_overview_until_the_credential_is_replaced()
-      throws Exception {
+  void the_overview_shows_kept_tokens_until_the_credential_is_replaced() throws Exception {
     new Rows(dashboard.sql()).app("swapped", "Swapped");
-    // As a worker does it, once an hour.
+    // Does what a worker does once an hour.
     for (int hour = 1; hour <= 2; hour++) {
       dashboard
           .sql()

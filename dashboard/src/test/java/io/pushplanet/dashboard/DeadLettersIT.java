@@ -147,7 +147,7 @@ class DeadLettersIT {
   }
 
   @Test
-  void of_letters_that_are_alike_one_is_replayed_or_dropped_at_a_time() throws Exception {
+  void only_one_of_equal_letters_is_replayed_or_dropped() throws Exception {
     for (int i = 0; i < 3; i++) {
       bury(LANE, "broken", PUSH);
     }
@@ -169,7 +169,7 @@ class DeadLettersIT {
     waiting(Topology.DEAD, 1);
   }
 
-  /// As unreadable ones do: a worker buries each anew as soon as it is back in its queue.
+  /// Like unreadable letters: a worker buries each again as soon as it is back in its queue.
   @Test
   void letters_that_come_back_at_once_are_replayed_once_each() throws Exception {
     for (int i = 0; i < 3; i++) {
@@ -263,7 +263,7 @@ class DeadLettersIT {
             ID);
   }
 
-  /// What a closing channel gives back arrives a moment later.
+  /// A letter that a closing channel gives back arrives a moment later.
   private void waiting(String queue, int letters) {
     Eventually.within(
         Duration.ofSeconds(60),

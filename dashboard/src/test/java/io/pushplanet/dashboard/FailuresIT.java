@@ -82,7 +82,7 @@ class FailuresIT {
   }
 
   @Test
-  void what_is_not_there_is_told_without_a_stack_trace() throws Exception {
+  void an_unknown_page_shows_no_stack_trace() throws Exception {
     HttpOperator admin =
         HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
 
@@ -329,8 +329,7 @@ class FailuresIT {
   }
 
   @Test
-  void a_test_push_that_was_accepted_is_told_as_that_also_when_it_cannot_be_written_down()
-      throws Exception {
+  void an_accepted_test_push_is_shown_even_when_it_cannot_be_recorded() throws Exception {
     new Rows(dashboard.sql()).app("unwritten", "Unwritten");
     HttpServer dispatcher = dispatcher(exchange -> answer(exchange, 202));
     RunningDashboard other = before(dispatcher);
@@ -351,7 +350,7 @@ class FailuresIT {
   }
 
   @Test
-  void a_test_push_that_nobody_answers_may_have_been_sent() throws Exception {
+  void a_test_push_without_an_answer_may_have_been_sent() throws Exception {
     new Rows(dashboard.sql()).app("unanswered", "Unanswered");
     CountDownLatch asked = new CountDownLatch(1);
     CountDownLatch answers = new CountDownLatch(1);

@@ -16,7 +16,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/// A connection manager as the dashboard sees it: a lease in Redis, and a management port that tells figures and takes orders.
+/// A connection manager as the dashboard sees it: a lease in Redis, and a management port that
+/// gives figures and takes orders.
 final class FakeNode implements AutoCloseable {
   final NodeId id;
   final List<String> orders = new CopyOnWriteArrayList<>();
@@ -37,7 +38,7 @@ final class FakeNode implements AutoCloseable {
     announce(server.getAddress().getPort());
   }
 
-  /// Alive for longer than any test looks.
+  /// A lease that outlasts every test.
   void announce(int managementPort) {
     directory(directory ->
         directory.heartbeat(
@@ -62,7 +63,7 @@ final class FakeNode implements AutoCloseable {
     answer = status;
   }
 
-  /// What it tells of itself in place of its figures.
+  /// The answer that it gives instead of its figures.
   void telling(String json) {
     page = json;
   }
@@ -72,7 +73,7 @@ final class FakeNode implements AutoCloseable {
     stuck = true;
   }
 
-  /// A port at which nobody listens.
+  /// A port at which no process listens.
   void silent() {
     announce(1);
   }

@@ -7,12 +7,13 @@ import java.util.concurrent.TimeUnit;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Stands in for the gateway worker, which asks providers about credentials: it says what the test says, per app, and that
-/// the provider takes the credential otherwise.
+/// Takes the place of the gateway worker, which tries credentials at providers. It gives the
+/// verdict that a test sets for an app, and otherwise says that the provider accepts the
+/// credential.
 final class FakeWorker {
-  /// @param verdict as the worker writes it
+  /// @param verdict in the words of the worker
   record Answer(String verdict, String reason) {
-    /// It does not answer.
+    /// It gives no answer.
     static final Answer NONE = new Answer("", "");
   }
 
@@ -40,7 +41,7 @@ final class FakeWorker {
           sql.queryForList("SELECT id, app_id FROM credentials WHERE probe_at <= NOW(3)")
               .forEach(row -> answer(sql, row));
         } catch (DataAccessException e) {
-          // Tests take the database away.
+          // Some tests take the database away.
         }
       }
     } catch (InterruptedException e) {

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// An operator without a browser: for what is easier seen in the plain answers.
+/// An operator without a browser, for tests of the plain answers.
 final class HttpOperator {
   private static final Pattern CSRF = Pattern.compile("name=\"_csrf\" value=\"([^\"]+)\"");
 
@@ -45,7 +45,7 @@ final class HttpOperator {
     return send(HttpRequest.newBuilder(URI.create(address + path)).GET());
   }
 
-  /// Posts a form as the page `form` would, with its CSRF token.
+  /// Posts a form like the page `form` would, with its CSRF token.
   HttpResponse<String> post(String form, String path, String... fields) throws Exception {
     StringBuilder body = new StringBuilder("_csrf=" + encode(csrf(form)));
     for (int i = 0; i < fields.length; i += 2) {
@@ -84,7 +84,7 @@ final class HttpOperator {
         .getValue();
   }
 
-  /// As somebody does who has got hold of a neighbouring host.
+  /// Posts a form like an attacker who controls a neighbouring host.
   void plantCookie(String name, String value) throws IOException {
     cookies.put(
         URI.create(address),
@@ -102,7 +102,7 @@ final class HttpOperator {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
-  /// So many zero bytes, made while they are sent.
+  /// A body of this many zero bytes, made while they are sent.
   static InputStream zeros(long bytes) {
     return new InputStream() {
       private long left = bytes;

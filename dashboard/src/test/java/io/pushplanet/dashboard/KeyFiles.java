@@ -11,7 +11,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// Makes the files that Apple and Google would give out. They are valid in form and worth nothing.
+/// Makes files like those of Apple and Google. They are valid in form, and work nowhere.
 public final class KeyFiles {
   private KeyFiles() {}
 

@@ -49,8 +49,8 @@ class KeysAndCredentialsIT {
         String changes = "SELECT COUNT(*) FROM changes WHERE subject = '" + key.id() + "'";
         long before = count(changes);
         chromium.acceptAnyQuestion().pressIn(key.id(), "Revoke");
-        // It stands there when the page says so, and everybody looks often enough. How long this
-        // machine takes to look is another matter.
+        // The change is stored when the page says so, and each process polls often enough. How long
+        // this machine takes for a poll does not matter here.
         assertThat(count(changes)).isEqualTo(before + 1);
         assertThat(ChangeFeed.PERIOD.multipliedBy(2)).isLessThan(Duration.ofSeconds(1));
         Eventually.within(
@@ -119,7 +119,7 @@ class KeysAndCredentialsIT {
         .containsExactly("mistake");
   }
 
-  /// What it had is over; what came of it, or will, is not.
+  /// The key and the credential of the app are gone, but their records are not.
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -8,8 +8,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 
-/// A broker whose queues have lost their leaders: it stands before the real one and keeps back what that says of queues.
-/// Heartbeats and all else go through.
+/// A broker whose queues have lost their leaders: a proxy in front of the real broker that
+/// withholds its answers about queues. Heartbeats and everything else pass.
 final class LeaderlessBroker implements AutoCloseable {
   private static final int METHOD = 1;
 
@@ -59,7 +59,7 @@ final class LeaderlessBroker implements AutoCloseable {
     }
   }
 
-  /// A frame is a type, a channel, a size, so many bytes and an end mark.
+  /// A frame has a type, a channel, a size, that many bytes and an end mark.
   private static void frames(DataInputStream from, DataOutputStream to) throws IOException {
     while (true) {
       int type = from.readUnsignedByte();

@@ -89,7 +89,7 @@ class LoginIT {
   }
 
   @Test
-  void who_has_not_logged_in_gets_no_session() throws Exception {
+  void a_visitor_without_login_gets_no_session() throws Exception {
     HttpOperator stranger = new HttpOperator(dashboard.address());
     List<HttpResponse<String>> answers =
         List.of(
@@ -108,7 +108,7 @@ class LoginIT {
   }
 
   @Test
-  void nobody_is_logged_in_by_another_sites_form() throws Exception {
+  void a_form_of_another_site_logs_no_operator_in() throws Exception {
     HttpOperator victim = new HttpOperator(dashboard.address());
     victim.get("/login");
     HttpOperator stranger = new HttpOperator(dashboard.address());
@@ -294,7 +294,7 @@ class LoginIT {
   }
 
   @Test
-  void who_has_a_session_guesses_the_password_no_more_often_than_who_logs_in() throws Exception {
+  void a_session_allows_no_more_guesses_than_the_login() throws Exception {
     dashboard.operator("guessed", "viewer");
     HttpOperator thief = HttpOperator.loggedIn(dashboard, "guessed", RunningDashboard.PASSWORD);
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// Every name as long as it may be, of wide letters and without a place to break it.
+/// Every name has its greatest length, of wide letters, and no place for a line break.
 class LongestNamesIT {
   private static final String APP = "m".repeat(64);
   private static final String ID = "W".repeat(64);

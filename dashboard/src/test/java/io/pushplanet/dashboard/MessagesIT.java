@@ -39,7 +39,7 @@ class MessagesIT {
   }
 
   @Test
-  void what_a_device_was_sent_is_still_told_when_it_is_gone() throws Exception {
+  void messages_of_a_deleted_device_are_still_shown() throws Exception {
     String message = rows.message("told", "Gone", "Gone", ALL, 1);
     rows.delivery(
         "told",

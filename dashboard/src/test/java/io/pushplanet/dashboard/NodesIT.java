@@ -54,7 +54,8 @@ class NodesIT {
           .contains("draining")
           .contains("6,432 devices left");
 
-      // By one script: the part of the page with the button is replaced every three seconds.
+      // In one script, because the part of the page with the button is replaced every three
+      // seconds.
       chromium.script(
           "document.querySelector(\"form[action='/nodes/cm-seoul-1/drain/cancel'] button\").click()");
 
@@ -87,7 +88,7 @@ class NodesIT {
   }
 
   @Test
-  void what_the_node_answers_is_told() throws Exception {
+  void the_answer_of_the_node_is_shown() throws Exception {
     HttpOperator admin =
         HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
     try (FakeNode node = new FakeNode(dashboard, "cm-stubborn")) {
@@ -138,7 +139,7 @@ class NodesIT {
             .contains("cm-strange")
             .contains("only what its lease says is known");
       }
-      // As a version would that does not tell times yet.
+      // Like a node of a version that does not report times yet.
       node.telling(
           """
           {"sessions":7,

@@ -53,7 +53,7 @@ class OverviewIT {
                   9083,
                   8_765,
                   false,
-                  // Alive for longer than this test looks.
+                  // A lease that outlasts this test.
                   Instant.now().plusSeconds(300)));
 
       Eventually.within(
@@ -87,7 +87,7 @@ class OverviewIT {
   }
 
   @Test
-  void the_charts_tell_the_time_in_utc_as_all_else_does() {
+  void the_charts_show_times_in_utc() {
     DateTimeFormatter minute = DateTimeFormatter.ofPattern("HH:mm").withZone(ZoneOffset.UTC);
     try (Chromium chromium = Chromium.open(dashboard.address())) {
       chromium.timezone("Asia/Kathmandu");

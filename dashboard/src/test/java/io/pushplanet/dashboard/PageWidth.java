@@ -7,18 +7,20 @@ import io.pushplanet.dashboard.browser.Chromium;
 import java.time.Duration;
 import java.util.List;
 
-/// That a page shows all it has in the width of the window.
+/// Checks that a page shows everything within the width of the window.
 final class PageWidth {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private PageWidth() {}
 
-  /// Once charts have drawn themselves again, which they do a moment after the window has another width.
+  /// Waits until the charts have drawn themselves again, a moment after the width of the window
+  /// changed.
   static void holds(Chromium chromium, String page) {
     Eventually.within(PATIENCE, () -> assertHolds(chromium, page));
   }
 
-  /// A card cuts off what sticks out, so that nobody can scroll there: each element is looked at.
+  /// A card hides the part of an element that is too wide, and cannot be scrolled. So each element
+  /// is checked.
   private static void assertHolds(Chromium chromium, String page) {
     assertThat(
             chromium.script(

@@ -6,8 +6,9 @@ import io.pushplanet.dashboard.browser.Chromium;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// Takes a picture of every page, wide and on a phone, light and dark, into `target/screenshots`, and checks what a program
-/// can check of a page's looks: no complaint of the browser, and no scrolling sideways on a phone.
+/// Takes a picture of every page, wide and on a phone, light and dark, into `target/screenshots`.
+/// It also checks what a program can check of them: no complaint of the browser, and no sideways
+/// scrolling on a phone.
 class PicturesIT {
   private final RunningDashboard dashboard = RunningDashboard.shared();
 

@@ -11,7 +11,8 @@ import org.apache.ibatis.mapping.SqlCommandType;
 import org.apache.ibatis.session.SqlSessionFactory;
 import org.junit.jupiter.api.Test;
 
-/// Explains every SELECT of this process against tables with many rows: none may read a whole table that grows.
+/// Explains every SELECT of this process against tables with many rows: none may read a whole table
+/// that grows.
 class QueryPlansIT {
   private final RunningDashboard dashboard = RunningDashboard.shared();
 

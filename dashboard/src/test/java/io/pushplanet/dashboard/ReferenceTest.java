@@ -6,7 +6,7 @@ import io.pushplanet.common.testing.SettingsTable;
 import io.pushplanet.common.testing.VariablesCheck;
 import org.junit.jupiter.api.Test;
 
-/// The reference pages say what this module's code says.
+/// The reference pages agree with the code of this module.
 class ReferenceTest {
   private static final String MODULE = "dashboard";
 
@@ -21,7 +21,7 @@ class ReferenceTest {
   }
 
   @Test
-  void each_setting_may_stand_in_the_environment_and_what_is_misspelt_there_is_told() {
+  void each_setting_may_be_an_environment_variable_and_misspelt_ones_are_reported() {
     VariablesCheck.of(MODULE);
   }
 }

@@ -3,7 +3,7 @@ package io.pushplanet.dashboard;
 import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// The database refuses some changes until this is closed: a trigger of its own.
+/// Makes the database refuse some changes, by a trigger, until this is closed.
 public final class Refusing implements AutoCloseable {
   private static final AtomicLong COUNT = new AtomicLong();
 

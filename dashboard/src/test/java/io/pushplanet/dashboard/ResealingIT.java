@@ -41,7 +41,7 @@ class ResealingIT {
           () -> assertThat(admin.get("/encryption").body()).contains("The last run failed after"));
     }
 
-    // Other tests leave credentials behind, some of which nobody can open.
+    // Other tests leave credentials behind, some of which no key can open.
     long left = toSeal();
     assertThat(before - left).isGreaterThanOrEqualTo(2);
     assertThat(audited().stream().skip(entries))

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Random;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Fills the database as a running installation would.
+/// Fills the database like a running installation.
 final class Rows {
   private final JdbcTemplate sql;
   private final Random random = new Random(7);
@@ -103,8 +103,8 @@ final class Rows {
     return id;
   }
 
-  /// A Live Activity's update with an alert, over a broadcast channel: its one recipient is the channel, it goes to APNs and
-  /// nowhere else, and nobody tells that it was displayed or opened.
+  /// An update of a Live Activity with an alert, over a broadcast channel. Its only recipient is
+  /// the channel, it goes to APNs alone, and no device reports that it was displayed or opened.
   ///
   /// @return its id
   String messageOverChannel(String app, String channel, String title, String body) {
@@ -128,7 +128,8 @@ final class Rows {
     return id;
   }
 
-  /// With channel and reason of the last attempt, as the statistics role writes it. Devices on MQTT tell of what they show.
+  /// With the channel and reason of the last attempt, as the statistics role writes them. Devices
+  /// on MQTT report what they display.
   void delivery(String app, String message, String device, String state, String attempts) {
     Timestamp now = Timestamp.from(Instant.now());
     List<Attempt> all =

@@ -18,7 +18,7 @@ public final class RunningDashboard {
   public static final String PASSWORD = "a password for tests";
   static final String MASTER_KEY = MasterKey.generate(new SecureRandom());
 
-  /// What older credentials are sealed with.
+  /// The former master key, which seals older credentials.
   static final String FORMER_MASTER_KEY = MasterKey.generate(new SecureRandom());
 
   private static final class Started {
@@ -43,7 +43,7 @@ public final class RunningDashboard {
     return Started.ONLY;
   }
 
-  /// @param more settings besides, or instead of, the usual ones
+  /// @param more settings that are added to the usual ones, or replace them
   static RunningDashboard start(LocalServices services, Map<String, String> more) {
     Map<String, String> settings = new TreeMap<>();
     settings.put("server.port", "0");
@@ -91,7 +91,7 @@ public final class RunningDashboard {
     return context.getBean(type);
   }
 
-  /// Somebody who logs in with [#PASSWORD].
+  /// Creates an operator who logs in with [#PASSWORD].
   void operator(String name, String role) {
     sql()
         .update(

@@ -16,12 +16,12 @@ import java.util.Set;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
-/// Makes and revokes API keys. A revoked key stops working in every process within a second, because its `changes` row is
-/// written in the same transaction. Thread-safe.
+/// Makes and revokes API keys. A revoked key stops working in every process within a second,
+/// because its `changes` row is written in the same transaction. Thread-safe.
 @Service
 public class ApiKeys {
-  /// The name of the short-lived keys that [#forTestPush] makes. Nobody can give it to a key of their own, and these keys
-  /// do not count as one of an app's two.
+  /// The name of the short-lived keys that [#forTestPush] makes. No operator can give it to a key,
+  /// and these keys do not count as one of the two that an app may have.
   public static final String TEST_PUSH = "dashboard test push";
 
   static final int MOST_LIVE = 2;
@@ -50,7 +50,7 @@ public class ApiKeys {
     this.clock = clock;
   }
 
-  /// What became of the wish for a key.
+  /// The result of a request for a key.
   sealed interface NewKey {
     /// @param key shown once, never stored
     record Created(ApiKey key) implements NewKey {}
@@ -97,7 +97,8 @@ public class ApiKeys {
     return true;
   }
 
-  /// A key that may send for this app until [#endTestPush]. Keys that a dashboard left behind when it died are revoked.
+  /// A key that may send for this app until [#endTestPush]. Keys that a dashboard left behind when
+  /// it was killed are revoked.
   @Transactional
   public ApiKey forTestPush(AppId app) {
     apps.lock(app);
@@ -119,7 +120,7 @@ public class ApiKeys {
   }
 
   private boolean revoke(AppId app, String id) {
-    // The column is ASCII, and MySQL compares it with nothing else.
+    // The column is ASCII, and MySQL refuses to compare it with other characters.
     if (!StandardCharsets.US_ASCII.newEncoder().canEncode(id)
         || rows.revokeKey(app, id, clock.instant()) == 0) {
       return false;

@@ -29,8 +29,8 @@ interface AppMapper {
   @Update("UPDATE apps SET name = #{name} WHERE id = #{id}")
   int renameApp(@Param("id") AppId id, @Param("name") String name);
 
-  /// Whether it has ever had a key or a credential, or something came to it in another way. Without a key it has no devices and
-  /// no messages either.
+  /// Whether the app has ever had a key, a credential, or anything that was stored without a key.
+  /// Without a key it can have neither devices nor messages.
   @Select(
       """
       SELECT EXISTS (SELECT 1 FROM api_keys WHERE app_id = #{app})

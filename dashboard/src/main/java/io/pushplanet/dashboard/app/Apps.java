@@ -43,7 +43,7 @@ public class Apps {
     return rows.app(new AppId(id)).orElseThrow(() -> new Missing("no app " + id));
   }
 
-  /// Takes the app's row, so that changes of one app wait for each other. Needs a transaction.
+  /// Locks the row of the app, so that changes of one app wait for each other. Needs a transaction.
   ///
   /// @throws Missing when there is no such app
   @Transactional
@@ -51,7 +51,7 @@ public class Apps {
     return rows.appForUpdate(id).orElseThrow(() -> new Missing("no app " + id));
   }
 
-  /// @return what is wrong, or empty when the app was created
+  /// @return the fault, in words for the operator, or empty when the app was created
   @Transactional
   Optional<String> create(String by, String id, String name) {
     if (!AppId.isValid(id)) {
@@ -72,9 +72,9 @@ public class Apps {
     return Optional.empty();
   }
 
-  /// Its id stays: that stands in every address, and in every device.
+  /// Changes the name. The id stays, because every address and every device contains it.
   ///
-  /// @return what is wrong, or empty when the app has this name
+  /// @return the fault, in words for the operator, or empty when the app has this name
   @Transactional
   Optional<String> rename(String by, AppId id, String name) {
     if (!isName(name)) {
@@ -93,9 +93,10 @@ public class Apps {
     return rows.used(id);
   }
 
-  /// Only one that was created by mistake: what was registered with another, sent or told of it, is kept.
+  /// Deletes an app that was created by mistake. An app with anything registered, sent or recorded
+  /// is kept.
   ///
-  /// @return whether it is gone
+  /// @return whether the app is deleted
   @Transactional
   boolean delete(String by, AppId id) {
     String name = lock(id).name();

@@ -13,7 +13,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
-/// Tells every process of a change, in the transaction that makes it; there must be one.
+/// Reports a change to every process, in the transaction that makes the change; there must be one.
 @Component
 public class Changes {
   private final DataSource database;

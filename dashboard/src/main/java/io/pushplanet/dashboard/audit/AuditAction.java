@@ -2,7 +2,7 @@ package io.pushplanet.dashboard.audit;
 
 import java.util.Locale;
 
-/// What can be found in the audit log, and the tag of its counter.
+/// The kinds of entries of the audit log, and the tags of its counter.
 public enum AuditAction {
   LOGIN,
   LOGIN_FAILED,

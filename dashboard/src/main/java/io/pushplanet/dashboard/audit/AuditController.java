@@ -10,7 +10,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 class AuditController {
   private static final int PAGE = 50;
 
-  /// Comes after every id.
+  /// Sorts after every id.
   private static final String NEWEST = "9223372036854775807";
 
   private final AuditMapper entries;

@@ -4,9 +4,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import org.springframework.stereotype.Component;
 
-/// Writes down every change and every login. Called in the transaction of the change, so that neither is there without the
-/// other. What no transaction holds, such as a push or an order to a node, is written down before it is done, and once more
-/// when its end is worth knowing. Thread-safe.
+/// Records every change and every login. It is called in the transaction of the change, so that the
+/// entry exists exactly when the change does. An action outside of transactions, such as a push or
+/// an order to a node, is recorded before it is done, and again when its result matters.
+/// Thread-safe.
 @Component
 public class AuditLog {
   private static final int LONGEST_SUBJECT = 255;
@@ -22,8 +23,8 @@ public class AuditLog {
     this.meters = meters;
   }
 
-  /// @param operator who did it, or tried to
-  /// @param subject what it was done to
+  /// @param operator the operator who did it, or tried to
+  /// @param subject the thing that was changed
   /// @param detail for people; never a secret
   public void record(String operator, AuditAction action, String subject, String detail) {
     rows.insert(

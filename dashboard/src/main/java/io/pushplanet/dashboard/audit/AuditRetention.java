@@ -16,8 +16,9 @@ import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
-/// Deletes what stands in the audit log for longer than `dashboard.audit-retention`, a few rows at a time. Of several
-/// dashboards each does: what one has deleted, another does not find.
+/// Deletes entries of the audit log that are older than `dashboard.audit-retention`, a few rows at
+/// a time. When there are several dashboards, each of them does this; an entry that one has
+/// deleted, another no longer finds.
 @Component
 final class AuditRetention {
   static final int MOST_AT_ONCE = 1_000;
@@ -53,7 +54,7 @@ final class AuditRetention {
     rounds.shutdownNow();
   }
 
-  /// What it threw would end all rounds.
+  /// An exception would end all later rounds.
   private void round() {
     try {
       trim();

@@ -1,4 +1,4 @@
-/// Who changed what, and who logged in.
+/// The audit log: all changes and logins, with their operators.
 @NullMarked
 package io.pushplanet.dashboard.audit;
 

@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What the providers' words mean for whoever holds the credential
+/// The meaning of the providers' error codes, for the owner of the credential
 /// (https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns,
 /// https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode,
 /// https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).

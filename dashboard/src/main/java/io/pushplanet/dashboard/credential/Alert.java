@@ -2,7 +2,7 @@ package io.pushplanet.dashboard.credential;
 
 import java.time.Instant;
 
-/// A row of `alerts`: what a worker found that an operator must know.
+/// A row of `alerts`: a finding of a worker that an operator must know.
 record Alert(String kind, String subject, String text, Instant at) {
   public String words() {
     return kind.replace('_', ' ');

@@ -22,7 +22,8 @@ import javax.naming.ldap.LdapName;
 /// An APNs certificate with its key, in a password-protected .p12
 /// (https://developer.apple.com/documentation/usernotifications/establishing-a-certificate-based-connection-to-apns).
 final class ApnsCertificate {
-  /// Apple's extensions: for the sandbox, for production, the topics it may send to.
+  /// Apple's extensions: one for the sandbox, one for production, and one with the topics of the
+  /// certificate.
   private static final String SANDBOX = "1.2.840.113635.100.6.3.1";
 
   private static final String PRODUCTION = "1.2.840.113635.100.6.3.2";
@@ -33,7 +34,7 @@ final class ApnsCertificate {
 
   private ApnsCertificate() {}
 
-  /// @param bundleId empty to take the one the certificate names
+  /// @param bundleId empty to take the one that the certificate names
   static CheckedCredential check(
       byte[] file, String password, String bundleId, List<String> environments, Instant now)
       throws RefusedCredential {
@@ -82,7 +83,7 @@ final class ApnsCertificate {
         if (store.isKeyEntry(alias)
             && store.getCertificate(alias) instanceof X509Certificate certificate) {
           if (found != null) {
-            // Which of them is shown to Apple would be the TLS library's choice.
+            // Otherwise the TLS library would choose which of them Apple gets.
             throw new RefusedCredential(
                 "The .p12 file holds several certificates with private keys. Export the one of this app alone.");
           }
@@ -109,7 +110,7 @@ final class ApnsCertificate {
         "The .p12 file holds no certificate with its private key. Export both together from Keychain Access.");
   }
 
-  /// A certificate without Apple's marks is taken as it is.
+  /// A certificate without Apple's extensions is accepted as it is.
   private static void checkEnvironments(X509Certificate certificate, List<String> environments)
       throws RefusedCredential {
     boolean sandbox = certificate.getExtensionValue(SANDBOX) != null;
@@ -137,7 +138,8 @@ final class ApnsCertificate {
     }
   }
 
-  /// The extension is SEQUENCE { topic UTF8String, SEQUENCE { kind UTF8String }, … }: the topics stand at depth one.
+  /// The extension is SEQUENCE { topic UTF8String, SEQUENCE { kind UTF8String }, … }: the topics
+  /// stand at depth one.
   private static List<String> topics(X509Certificate certificate) {
     byte[] extension = certificate.getExtensionValue(TOPICS);
     List<String> topics = new ArrayList<>();

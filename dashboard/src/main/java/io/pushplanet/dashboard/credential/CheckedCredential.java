@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 /// A credential that may be activated.
 ///
 /// @param provider `apns`, `fcm`, `hms` or `webpush`
-/// @param environments those it is for: `production`, `sandbox`
+/// @param environments the environments that it is for: `production`, `sandbox`
 /// @param kind `p8`, `p12`, `service_account`, `client_secret` or `vapid`
-/// @param detail what may be shown
-/// @param secret what is sealed
-/// @param expiresAt null when it never does
+/// @param detail the part that pages may show
+/// @param secret the part that is sealed
+/// @param expiresAt null when it never expires
 record CheckedCredential(
     String provider,
     List<String> environments,

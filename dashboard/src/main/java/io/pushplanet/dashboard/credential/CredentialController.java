@@ -22,7 +22,8 @@ import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 
 @Controller
 class CredentialController {
-  /// What fits into the column once it is sealed. A credential has a few kilobytes.
+  /// The largest secret that fits into the column once it is sealed. A credential has a few
+  /// kilobytes.
   private static final int MOST_BYTES = 40_000;
 
   private final Apps apps;
@@ -37,10 +38,10 @@ class CredentialController {
     this.clock = clock;
   }
 
-  /// A credential with what its expiry means today.
+  /// A credential, and how urgent its expiry is today.
   public record Row(StoredCredential credential, Expiry expiry) {}
 
-  /// What a form gives to be activated.
+  /// The credential that a form contains.
   private interface Check {
     CheckedCredential run() throws RefusedCredential, IOException;
   }
@@ -233,7 +234,8 @@ class CredentialController {
     return "redirect:/apps/" + app.id() + "/credentials";
   }
 
-  /// @param typed what the form shows again when it is refused, by the fields' names on the page; never a secret
+  /// @param typed the values that the form shows again when it is refused, by the names of the
+  ///     fields on the page; never a secret
   private String activate(
       Principal me, String app, Check check, Map<String, String> typed, RedirectAttributes flash)
       throws IOException {

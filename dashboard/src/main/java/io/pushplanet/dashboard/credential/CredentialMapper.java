@@ -41,7 +41,8 @@ interface CredentialMapper {
       @Param("provider") String provider,
       @Param("environment") String environment);
 
-  /// An active one overlaps from now on, if there is an end to it; else it, and what overlapped already, retires.
+  /// An active credential overlaps from now on, if `until` is given. Otherwise it retires, as does
+  /// one that overlapped already.
   @Update(
       """
       UPDATE credentials SET overlap_until = IF(state = 'active', #{until}, NULL),
@@ -103,7 +104,7 @@ interface CredentialMapper {
       @Param("key") String key,
       @Param("probeAt") @Nullable Instant probeAt);
 
-  /// What its provider refuses, of all apps.
+  /// The credentials of all apps that their provider refuses.
   @Select(
       """
       SELECT app_id, provider, environment, kind, pause_reason AS reason, NULL AS expires_at, NULL AS kept_at
@@ -112,7 +113,7 @@ interface CredentialMapper {
       """)
   List<Trouble> paused();
 
-  /// What ends soon, of all apps.
+  /// The credentials of all apps that expire soon.
   @Select(
       """
       SELECT app_id, provider, environment, kind, NULL AS reason, expires_at, NULL AS kept_at FROM credentials
@@ -120,7 +121,7 @@ interface CredentialMapper {
       """)
   List<Trouble> endingBetween(@Param("now") Instant now, @Param("until") Instant until);
 
-  /// What has ended, of all apps; the last first.
+  /// The credentials of all apps that have expired; the latest first.
   @Select(
       """
       SELECT app_id, provider, environment, kind, NULL AS reason, expires_at, NULL AS kept_at FROM credentials
@@ -128,7 +129,8 @@ interface CredentialMapper {
       """)
   List<Trouble> endedBefore(@Param("now") Instant now);
 
-  /// Whose tokens looked dead in such numbers that none was forgotten, unless a credential has come into its place since.
+  /// The credentials whose tokens looked dead in such numbers that none was deleted, unless another
+  /// credential has replaced them since.
   @Select(
       """
       SELECT app_id, SUBSTRING_INDEX(subject, '/', 1) AS provider,
@@ -143,7 +145,7 @@ interface CredentialMapper {
       """)
   List<Trouble> tokensKeptSince(@Param("since") Instant since);
 
-  /// Names of master keys with how many credentials each seals.
+  /// The names of master keys, with the number of credentials that each seals.
   @Select(
       "SELECT key_id AS name, COUNT(*) AS sealed FROM credentials WHERE key_id > '' GROUP BY key_id ORDER BY key_id")
   List<SealedBy> sealedBy();

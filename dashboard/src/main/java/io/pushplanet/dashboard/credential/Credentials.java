@@ -19,9 +19,10 @@ import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
-/// A credential's life: uploaded as a candidate, tried by a worker at the provider, activated; the former one of the same app,
-/// provider and environment overlaps, so that it can be rolled back to, and retires. Each change goes with its audit entry and
-/// its `changes` row in one transaction, and every worker hears of it.
+/// The life of a credential: it is uploaded as a candidate, a worker tries it at the provider, and
+/// it is activated. The former credential of the same app, provider and environment overlaps, so
+/// that an operator can roll back to it, and then retires. Each change is written with its audit
+/// entry and its `changes` row in one transaction, and reaches every worker.
 @Service
 public class Credentials {
   private static final Duration SOON = Duration.ofDays(30);
@@ -64,7 +65,8 @@ public class Credentials {
     return rows.alerts(app);
   }
 
-  /// Those of all apps that are refused, then those whose tokens are kept, then those that end soon, then those that have ended.
+  /// The credentials of all apps that need attention: first the refused ones, then those whose
+  /// tokens are kept, then those that expire soon, then those that have expired.
   public List<Trouble> troubles() {
     Instant now = clock.instant();
     List<Trouble> troubles = new ArrayList<>(rows.paused());
@@ -74,7 +76,7 @@ public class Credentials {
     return troubles;
   }
 
-  /// Stores it, to be tried by a worker at once where that is possible.
+  /// Stores a credential. A worker tries it at once if that is possible.
   ///
   /// @return the ids of the candidates, one for each environment
   @Transactional
@@ -109,7 +111,7 @@ public class Credentials {
     return candidates;
   }
 
-  /// Asks a worker to try it at its provider.
+  /// Asks a worker to try a credential at its provider.
   ///
   /// @return whether there is such a credential
   @Transactional
@@ -123,7 +125,7 @@ public class Credentials {
 
   /// Activates a candidate that its provider has not refused.
   ///
-  /// @param anyway although nobody knows whether the provider takes it
+  /// @param anyway also when it is unknown whether the provider accepts it
   /// @return whether it is active now
   @Transactional
   boolean activate(String by, AppId app, long id, boolean anyway) {
@@ -150,9 +152,9 @@ public class Credentials {
     return overlap.isZero() ? null : clock.instant().plus(overlap);
   }
 
-  /// Takes the former one back; the one that replaced it retires.
+  /// Activates the former credential again. The one that replaced it retires.
   ///
-  /// @param id of the overlapping one
+  /// @param id of the overlapping credential
   /// @return whether it still overlapped
   @Transactional
   boolean rollBack(String by, AppId app, long id) {
@@ -178,7 +180,7 @@ public class Credentials {
       }
     }
     if (rows.activate(app, next.id(), next.state(), clock.instant()) != 1) {
-      // Retired by a worker since it was read: the one in use stays in use.
+      // A worker has retired it since it was read: the credential in use stays.
       throw new OptimisticLockingFailureException("the credential's state has changed meanwhile");
     }
     changes.tell(Change.Kind.CREDENTIAL, app, Long.toString(next.id()));

@@ -7,7 +7,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 
-/// Which master keys seal the credentials, and bringing them over to the current one.
+/// Shows which master keys seal the credentials, and seals them with the current one.
 @Controller
 class EncryptionController {
   private final Resealing resealing;

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/// How urgent a credential's end is: told 30, 14, 7 days and one day before.
+/// How urgent the expiry of a credential is. It is announced 30, 14, 7 days and one day before.
 enum Expiry {
   NEVER("good", "no expiry"),
   FAR("good", ""),

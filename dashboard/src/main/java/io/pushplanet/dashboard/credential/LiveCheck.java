@@ -8,8 +8,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.springframework.stereotype.Component;
 
-/// Waits until a worker has tried credentials at their provider: from where the pushes will go, with the same provider token.
-/// Blocks at most `dashboard.credential-check-within`. Thread-safe.
+/// Waits until a worker has tried credentials at their provider. The worker does so from the place
+/// from which it will send, with the same provider token. Blocks at most
+/// `dashboard.credential-check-within`. Thread-safe.
 @Component
 class LiveCheck {
   private static final Duration LOOKS_EVERY = Duration.ofMillis(100);
@@ -22,7 +23,7 @@ class LiveCheck {
     this.deadline = settings.credentialCheckWithin();
   }
 
-  /// The credentials as they are then, tried or not.
+  /// @return the credentials afterwards, tried or not
   List<StoredCredential> await(AppId app, List<Long> ids) {
     long endNanos = System.nanoTime() + deadline.toNanos();
     while (true) {

@@ -14,9 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/// Brings all credentials over to the current master key, in the background, one run at a time. What has changed meanwhile is
-/// left alone; a run that was interrupted is started again and goes on where it was. The audit log has an entry of each run's
-/// begin and of its end, or of how far it got before it failed. Thread-safe.
+/// Seals all credentials with the current master key, in the background, one run at a time. A
+/// credential that changes meanwhile is skipped. A run that was interrupted is started again and
+/// continues where it stopped. The audit log has an entry for the begin of each run, and one for
+/// its end or its failure. Thread-safe.
 @Component
 class Resealing {
   private static final Logger LOG = LoggerFactory.getLogger(Resealing.class);
@@ -29,7 +30,7 @@ class Resealing {
   private final AtomicLong unreadable = new AtomicLong();
   private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
 
-  /// @param unreadable those that no known master key opens, in the last run
+  /// @param unreadable how many credentials no known master key opens, in the last run
   /// @param failure how far the last run got, if it failed
   public record Progress(
       long all,
@@ -75,7 +76,7 @@ class Resealing {
     try {
       String key = vault.currentKeyId();
       long all = rows.countNotSealedBy(key);
-      // Before the first is sealed, so that no run is without an entry.
+      // Recorded before the first credential is sealed, so that no run is without an entry.
       audit.record(
           by, AuditAction.CREDENTIALS_RESEALED, SUBJECT, "begun: " + all + " to seal with " + key);
       unreadable.set(0);
@@ -118,7 +119,7 @@ class Resealing {
     try {
       audit.record(by, AuditAction.CREDENTIALS_RESEALED, SUBJECT, howFar);
     } catch (RuntimeException e) {
-      // The entry of its begin is there, and none of its end.
+      // The audit log has the begin of this run, but not its end.
       LOG.error("event=resealing_failure_not_audited howFar=\"{}\"", howFar, e);
     }
   }

@@ -1,4 +1,5 @@
 package io.pushplanet.dashboard.credential;
 
-/// How many credentials are sealed with the master key of this name; empty where the name is not known.
+/// The number of credentials that the master key of this name seals; the name is empty when it is
+/// not known.
 record SealedBy(String name, long sealed) {}

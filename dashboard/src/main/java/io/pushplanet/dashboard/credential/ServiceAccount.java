@@ -74,7 +74,7 @@ final class ServiceAccount {
     return value;
   }
 
-  /// The worker will send a signed assertion there.
+  /// The worker will send a signed assertion to this address.
   private static void checkTokenUri(String tokenUri) throws RefusedCredential {
     try {
       URI uri = URI.create(tokenUri);

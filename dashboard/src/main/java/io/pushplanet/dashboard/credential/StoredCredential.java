@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 /// A row of `credentials`, without the secret.
 ///
 /// @param state `candidate`, `active`, `overlapping`, `retired`
-/// @param overlapUntil until when a replaced one is kept
+/// @param overlapUntil until when a replaced credential is kept
 /// @param pausedAt since when its provider refuses it, so that nothing is sent with it
-/// @param probeAt when a worker asks the provider about it; null = nobody wants to know
-/// @param probeVerdict what came of asking: `accepted`, `refused`, `unreachable`
+/// @param probeAt when a worker tries it at the provider; null when no try is wanted
+/// @param probeVerdict the result of that: `accepted`, `refused`, `unreachable`
 record StoredCredential(
     long id,
     String provider,
@@ -46,7 +46,7 @@ record StoredCredential(
     return pausedAt != null;
   }
 
-  /// A worker was asked to try it and has not answered yet.
+  /// Whether a worker was asked to try it and has not answered yet.
   public boolean beingTried() {
     return probeAt != null && probeVerdict == null;
   }
@@ -59,7 +59,8 @@ record StoredCredential(
     return "refused".equals(probeVerdict);
   }
 
-  /// What a push service knows a key by is a subscription: there is nothing to try it with.
+  /// A push service knows the key only in connection with a subscription, so there is nothing to
+  /// try it with.
   public boolean canBeTried() {
     return !provider.equals("webpush");
   }
@@ -95,7 +96,7 @@ record StoredCredential(
     return active() ? "good" : "";
   }
 
-  /// What the provider's word means and what to do.
+  /// The meaning of the provider's error code, and the remedy.
   public String advice() {
     return Advice.on(pauseReason == null ? probeReason : pauseReason);
   }

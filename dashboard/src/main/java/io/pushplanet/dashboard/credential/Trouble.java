@@ -4,11 +4,12 @@ import io.pushplanet.common.message.AppId;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/// A credential that an operator has to look after.
+/// A credential that needs an operator's attention.
 ///
-/// @param reason the provider's word, when it refuses it
-/// @param expiresAt when it ends, if that is the trouble
-/// @param keptAt when so many of its tokens looked dead that none was forgotten, if that is
+/// @param reason the error code of the provider, when it refuses the credential
+/// @param expiresAt when it expires, if that is the trouble
+/// @param keptAt when so many of its tokens looked dead that none was deleted, if that is the
+///     trouble
 public record Trouble(
     AppId appId,
     String provider,

@@ -17,8 +17,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/// The key pair that push services know an app by (https://www.rfc-editor.org/rfc/rfc8292): made here, or brought along as a
-/// PEM file or as the base64url text that web-push tools print. The public half is what a page subscribes with.
+/// The key pair by which push services know an app (https://www.rfc-editor.org/rfc/rfc8292). It is
+/// made here, or uploaded as a PEM file or as the base64url text that web-push tools print. A page
+/// subscribes with the public half.
 final class VapidKey {
   private static final Pattern CONTACT = Pattern.compile("(mailto:)?[^@\\s]+@[^@\\s]+");
   private static final int LONGEST_CONTACT = 200;
@@ -80,8 +81,8 @@ final class VapidKey {
         "This is neither a private key in PEM form nor 32 bytes in base64url, as web-push tools print it.");
   }
 
-  /// A private key does not bring its public half along. The agreement with the base point gives its x; of the two points with
-  /// that x the right one verifies what the key signs.
+  /// Finds the public half of a private key. The key agreement with the base point gives its x. Of
+  /// the two points with that x, the right one verifies a signature of the key.
   private static ECPoint publicPoint(ECPrivateKey key, ECParameterSpec p256)
       throws GeneralSecurityException {
     byte[] x = EllipticCurves.computeSharedSecret(key, p256.getGenerator());

@@ -1,4 +1,5 @@
-/// What APNs, FCM and browsers' push services know an app by: checked, sealed, activated.
+/// The credentials by which APNs, FCM, HMS and the push services of browsers know an app: checked,
+/// sealed, activated.
 @NullMarked
 package io.pushplanet.dashboard.credential;
 

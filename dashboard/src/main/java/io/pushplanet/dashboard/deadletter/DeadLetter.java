@@ -17,13 +17,16 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/// One message in `push.dead`. Its body may hold what people wrote and the tokens of their devices: only admins see it, and of
-/// one letter at a time; nor the whole reason, which may quote it.
+/// A message in `push.dead`. Its body may contain private texts and the tokens of devices, and its
+/// reason may quote the body. Therefore only admins see them in full, and only for one letter at a
+/// time.
 ///
-/// @param digest SHA-256 of queue and body, in hex: what the letter is called, for the broker gives it no name
-/// @param queue where it is read; empty when unknown, and then it cannot be replayed
-/// @param buried to the second; null when unknown, as of letters that an older worker buried
-/// @param message which push it carries, where that can be read
+/// @param digest SHA-256 of queue and body, in hex; it names the letter, because the broker gives
+///     it no name
+/// @param queue the queue from which it is consumed; empty when unknown, and then it cannot be
+///     replayed
+/// @param buried to the second; null when unknown, as for letters that an older worker buried
+/// @param message the push that it carries, if that can be read
 /// @param opening the first [#SHOWN_BYTES] of its body as text
 record DeadLetter(
     String digest,
@@ -35,7 +38,7 @@ record DeadLetter(
     String opening) {
   static final int SHOWN_BYTES = 4_096;
 
-  /// Where orders waited before they had a queue for each priority.
+  /// The queue of orders before each priority had its own.
   private static final String FORMER_FANOUT = "push.fanout";
 
   private static final Pattern DETAILS = Pattern.compile("[:'\"(]");
@@ -55,7 +58,8 @@ record DeadLetter(
         opening(letter.getBody()));
   }
 
-  /// The reason without what a JSON parser or the database said, for either quotes what it read.
+  /// The reason without the message of a JSON parser or the database, because both quote the text
+  /// that they read.
   public String briefly() {
     return DETAILS.split(reason, 2)[0].strip();
   }
@@ -80,7 +84,7 @@ record DeadLetter(
     return value == null ? "" : value.toString();
   }
 
-  /// What is no text, or cut in two, becomes the replacement character.
+  /// Bytes that are no text, or a character that is cut in two, become the replacement character.
   private static String opening(byte[] body) {
     String text = new String(body, 0, Math.min(body.length, SHOWN_BYTES), StandardCharsets.UTF_8);
     return UNPRINTABLE.matcher(text).replaceAll("\uFFFD");
@@ -91,7 +95,8 @@ record DeadLetter(
     return Sha256.hex(ByteBuffer.allocate(named.length + body.length).put(named).put(body).array());
   }
 
-  /// A push has `id`, an order has it in `push`; an event has `message`. Of several items each may be about another.
+  /// A push has the id in `id`, an order in `push`, and an event in `message`. The items of a batch
+  /// may belong to different messages.
   private static Optional<MessageId> message(byte[] body) {
     try {
       JsonNode letter = WireForm.mapper().readTree(body);

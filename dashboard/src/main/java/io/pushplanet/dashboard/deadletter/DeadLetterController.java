@@ -33,7 +33,7 @@ class DeadLetterController {
     return "dead-letters";
   }
 
-  /// For admins: who reads a body reads what people wrote, and their devices' tokens.
+  /// Only for admins, because a body contains private texts and the tokens of devices.
   @GetMapping("/dead-letters/{digest}")
   String letter(Principal me, @PathVariable String digest, Model model, RedirectAttributes flash) {
     return switch (letters.look()) {
@@ -75,7 +75,7 @@ class DeadLetterController {
     return one -> letter.equals(ALL) || letter.equals(one.digest());
   }
 
-  /// Letters that are alike have one digest, and it does not matter which of them is taken.
+  /// Equal letters have one digest, and it does not matter which of them is taken.
   private static int most(String letter) {
     return letter.equals(ALL) ? DeadLetters.MOST : 1;
   }

@@ -23,20 +23,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/// Looks into `push.dead`. A look takes letters without acknowledging them, and the broker puts them back when its channel
-/// closes; so nothing is lost, whatever happens in between. A letter is replayed by publishing it to the queue it came from
-/// and acknowledged only once the broker has confirmed that: at worst it is there twice, and every consumer is idempotent.
-/// Rare, so each look has a connection of its own. Thread-safe: one at a time, for letters in one hand are in no other.
+/// Shows, replays and drops the letters in `push.dead`. To look at letters, it takes them without
+/// acknowledging them, and the broker puts them back when its channel closes: nothing is lost,
+/// whatever happens in between. To replay a letter, it publishes the letter to its queue, and
+/// acknowledges it only when the broker has confirmed that: in the worst case the letter is there
+/// twice, and every consumer is idempotent. This is rare, so each look has a connection of its own.
+/// Thread-safe: calls run one at a time, because letters that one call holds are missing for
+/// another.
 @Component
 class DeadLetters {
-  /// As many letters as are shown, and searched, at once.
+  /// How many letters are shown, and searched, at once.
   static final int MOST = 100;
 
   private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
   private static final long CONFIRM_MILLIS = 10_000;
   private static final Duration LONGEST = Duration.ofSeconds(30);
 
-  /// A queue without its leader answers nothing, and the library would wait ten minutes.
+  /// A queue without its leader gives no answer, and the library would wait ten minutes.
   private static final int PATIENCE_MILLIS = 3_000;
 
   private final ConnectionFactory broker;
@@ -49,7 +52,7 @@ class DeadLetters {
   }
 
   sealed interface Look {
-    /// @param waiting all letters in the queue, of which the oldest are shown
+    /// @param waiting the number of letters in the queue, of which the oldest are shown
     record Known(List<DeadLetter> letters, int waiting) implements Look {
       public Known {
         letters = List.copyOf(letters);
@@ -60,18 +63,19 @@ class DeadLetters {
     record Unknown() implements Look {}
   }
 
-  /// What became of the letters that were to be replayed or dropped.
+  /// The result of replaying or dropping letters.
   sealed interface Outcome {
     record Done(int letters) implements Outcome {}
 
-    /// The broker went away, or did not take a letter: it has no such queue any more. Those before it are done.
+    /// The broker went away, or did not take a letter because its queue no longer exists. The
+    /// letters before it are done.
     record BrokerAway(int letters) implements Outcome {}
 
-    /// The broker takes no messages just now. Those before it are done.
+    /// The broker takes no messages at the moment. The letters before this one are done.
     record BrokerTakesNothing(int letters) implements Outcome {}
   }
 
-  /// Done before any letter is in hand.
+  /// Runs before any letter is taken.
   private interface Preparation {
     Preparation NONE = _ -> {};
 
@@ -103,12 +107,13 @@ class DeadLetters {
     }
   }
 
-  /// Before its body is shown to him.
+  /// Records a look before the body is shown.
   void read(String operator, DeadLetter letter) {
     audit.record(operator, AuditAction.DEAD_LETTER_READ, subject(letter), "from " + origin(letter));
   }
 
-  /// Puts those of the oldest letters that are `wanted` and can be replayed back into the queues they came from, the first `most`.
+  /// Replays those of the oldest letters that are `wanted` and have a queue, at most the first
+  /// `most`.
   synchronized Outcome replay(String operator, Predicate<DeadLetter> wanted, int most) {
     return finish(
         operator,
@@ -117,8 +122,7 @@ class DeadLetters {
         most,
         DeadLetters::mustTake,
         (channel, response, letter) -> {
-          // A queue that is not there any more gives the letter back, and the broker confirms it
-          // all the same.
+          // The broker returns a letter whose queue no longer exists, and confirms it all the same.
           var returned = new AtomicBoolean();
           channel.clearReturnListeners();
           channel.addReturnListener(_ -> returned.set(true));
@@ -132,8 +136,8 @@ class DeadLetters {
         });
   }
 
-  /// That it takes nothing RabbitMQ says to none but who publishes, and the letters in hand come back no sooner than it takes
-  /// something again.
+  /// RabbitMQ reports that it takes nothing only to a connection that publishes. The letters that
+  /// such a connection holds come back only when RabbitMQ takes messages again.
   private static void mustTake(Channel channel)
       throws IOException, InterruptedException, TimeoutException {
     String own = channel.queueDeclare().getQueue();
@@ -143,7 +147,7 @@ class DeadLetters {
     }
   }
 
-  /// Throws those of the oldest letters that are `wanted` away, the first `most`.
+  /// Drops those of the oldest letters that are `wanted`, at most the first `most`.
   synchronized Outcome drop(String operator, Predicate<DeadLetter> wanted, int most) {
     return finish(
         operator,
@@ -170,7 +174,7 @@ class DeadLetters {
             if (done.size() == most || !wanted.test(letter)) {
               return false;
             }
-            // First, for what is not written down is not done.
+            // Recorded first, so that no letter is dropped without an entry.
             begun.add(letter);
             audit.record(operator, action, subject(letter), "from " + origin(letter));
             if (!deed.with(channel, response, letter)) {
@@ -236,7 +240,7 @@ class DeadLetters {
         return;
       }
       if (seen == 0) {
-        // What is replayed and buried anew at once comes behind those that are there now.
+        // A letter that is replayed and buried again at once comes behind the present ones.
         most = Math.min(MOST, 1 + letter.getMessageCount());
       }
       if (deed.with(channel, letter, DeadLetter.of(letter))) {
@@ -245,7 +249,7 @@ class DeadLetters {
     }
   }
 
-  /// The connection was broken off, for the broker takes no messages.
+  /// The connection was closed because the broker takes no messages.
   private static final class TakesNothing extends IOException {
     @Serial private static final long serialVersionUID = 1;
 
@@ -254,7 +258,7 @@ class DeadLetters {
     }
   }
 
-  /// Asked on a channel of its own, which a missing queue closes.
+  /// Asks on a channel of its own, which the broker closes when the queue does not exist.
   private static boolean exists(BriefConnection connection) throws IOException, TimeoutException {
     Channel channel = connection.createChannel();
     try {

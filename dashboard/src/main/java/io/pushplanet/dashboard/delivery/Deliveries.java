@@ -5,7 +5,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.dashboard.page.Slice;
 import org.springframework.stereotype.Service;
 
-/// What a device was sent: "why did I not get it?"
+/// The messages that a device was sent: the answer to "why did I not get it?"
 @Service
 public class Deliveries {
   private static final int PAGE = 25;
@@ -18,7 +18,7 @@ public class Deliveries {
 
   /// The newest first.
   ///
-  /// @param before a message id, or `~`, which is after all of them
+  /// @param before a message id, or `~`, which sorts after all ids
   public Slice<DeliveryRow> of(AppId app, DeviceId device, String before) {
     return Slice.of(
         rows.deliveriesOfDevice(app, device, before, PAGE + 1),

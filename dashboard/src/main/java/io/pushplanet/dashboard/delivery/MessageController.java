@@ -90,7 +90,7 @@ class MessageController {
     return find(id).orElseThrow(() -> new Missing("no message " + id));
   }
 
-  /// In capitals, too, as some tools write a UUID.
+  /// Also in capitals, as some tools write a UUID.
   private Optional<MessageRow> find(String written) {
     String id = written.toLowerCase(Locale.ROOT);
     if (!MessageId.isValid(id)) {

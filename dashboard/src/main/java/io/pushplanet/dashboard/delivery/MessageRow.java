@@ -11,7 +11,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 
-/// A row of `messages`. Whatever an app put into it is text to us, and escaped on every page.
+/// A row of `messages`. Every text that an app gave is escaped on every page.
 record MessageRow(
     MessageId id,
     AppId appId,
@@ -37,7 +37,7 @@ record MessageRow(
     return Math.max(0, recipients - delivered - failed - expired - cancelled);
   }
 
-  /// The same that the API calls it.
+  /// The state by the name that the API uses.
   public String state() {
     if (cancelledAt != null) {
       return "cancelled";
@@ -70,12 +70,13 @@ record MessageRow(
     return tree(delivery).path(field).asString("");
   }
 
-  /// `topic news`, `3 devices`, `(tag news and not tag muted)`; a broadcast channel's id says what it is
+  /// `topic news`, `3 devices`, `(tag news and not tag muted)`; a broadcast channel's id says what
+  /// it is
   public String audienceWords() {
     return words(tree(audience));
   }
 
-  /// Whether its one recipient is no device: a vendor spreads the message itself.
+  /// Whether its only recipient is not a device but a channel or topic, which a vendor expands.
   public boolean isSpreadByVendor() {
     return SPREAD_BY_VENDOR.contains(tree(audience).path(KIND).asString(""));
   }

@@ -30,12 +30,14 @@ import org.springframework.transaction.TransactionException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/// Sends a push as an app's backend would: through the dispatcher's API, with a key that lives as long as the request.
+/// Sends a push like the backend of an app: through the API of the dispatcher, with a key that
+/// lives as long as the request.
 @Service
 class TestPush {
   private static final Logger LOG = LoggerFactory.getLogger(TestPush.class);
 
-  /// A dispatcher hears of a new key within a second, a crowded one later: an operator would rather wait than be refused.
+  /// A dispatcher learns of a new key within a second, and under load later. An operator would
+  /// rather wait than be refused.
   private static final Duration KEY_KNOWN_WITHIN = Duration.ofSeconds(10);
 
   private static final Duration PAUSE = Duration.ofMillis(150);
@@ -60,16 +62,16 @@ class TestPush {
       String audienceKind, String audience, String title, String body, String data, String route) {}
 
   sealed interface Result {
-    /// @param recipients as the dispatcher counted them lately; empty where it could not
+    /// @param recipients a recent count of the dispatcher; empty when it had none
     record Accepted(MessageId message, OptionalInt recipients) implements Result {}
 
-    /// The dispatcher, or the draft itself, has an objection.
+    /// The dispatcher refused the message, or the draft has a fault.
     record Refused(String why) implements Result {}
 
     /// Nothing was sent.
     record DispatcherAway(URI address) implements Result {}
 
-    /// The dispatcher has it, perhaps, and has not said so in time.
+    /// The dispatcher did not answer in time, and may have accepted the message.
     record Unanswered(URI address) implements Result {}
   }
 
@@ -82,7 +84,7 @@ class TestPush {
           "Data is a JSON object with text values, such as {\"order\":\"77\"}.");
     }
     String to = draft.audienceKind() + " " + draft.audience();
-    // First, for what is not written down is not sent.
+    // Recorded first, so that no push is sent without an entry.
     audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": asked");
     ApiKey key = keys.forTestPush(app);
     Result result;
@@ -96,8 +98,8 @@ class TestPush {
       audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": " + words(result));
       keys.endTestPush(app, key);
     } catch (DataAccessException | TransactionException e) {
-      // The operator hears what became of the push, or would send it again. The key ends with the
-      // next one's.
+      // The operator must get the result of the push, and would otherwise send it again. This key
+      // ends with the next test push.
       LOG.warn("event=test_push_not_written_down app={} reason=\"{}\"", app, e.toString());
     }
     return result;
@@ -176,7 +178,7 @@ class TestPush {
         counted ? OptionalInt.of(recipients.path("estimate").asInt(0)) : OptionalInt.empty());
   }
 
-  /// Each objection once: `detail` says what the first of `errors` says, with or without its place.
+  /// Each fault once: `detail` repeats the first of `errors`, with or without its place.
   static String objection(int status, JsonNode problem) {
     String detail =
         problem.path("detail").asString(problem.path("title").asString("no reason given"));

@@ -2,9 +2,9 @@ package io.pushplanet.dashboard.device;
 
 import io.pushplanet.dashboard.node.Nodes.Whereabouts;
 
-/// Whether a device is connected over MQTT, as its page says it.
+/// Whether a device is connected over MQTT, in the words of its page.
 ///
-/// @param tone how it looks
+/// @param tone the colour of the words
 record Connection(String words, String tone) {
   static Connection of(Whereabouts whereabouts) {
     return switch (whereabouts) {

@@ -72,7 +72,7 @@ class DeviceController {
     return "devices";
   }
 
-  /// Of a device that is not registered any more, what it was sent.
+  /// For a device that is no longer registered, the messages that it was sent.
   @GetMapping("/devices/{app}/{device}")
   String device(
       @PathVariable String app,

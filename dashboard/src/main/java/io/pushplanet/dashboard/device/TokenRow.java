@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// A row of `channel_tokens`. Who holds a token can address the device, so pages show only its ends.
+/// A row of `channel_tokens`. A token is enough to address the device, so pages show only its ends.
 record TokenRow(
     String channel,
     String token,
@@ -23,7 +23,7 @@ record TokenRow(
     return token.substring(0, SHOWN) + "…" + token.substring(token.length() - SHOWN);
   }
 
-  /// Its environment, and what it is for where that is not the usual: `production, voip`.
+  /// The environment of the token, and its type unless that is the usual one: `production, voip`.
   public String use() {
     return USUAL.contains(kind) ? environment : environment + ", " + kind;
   }

@@ -18,8 +18,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Creates the admin of `dashboard.bootstrap-operator` while there is no operator at all. Tried at the start, and again
-/// before a login when MySQL was away at the start. Thread-safe.
+/// Creates the admin of `dashboard.bootstrap-operator` while there is no operator at all: at the
+/// start, or, when MySQL was away then, before a login. Thread-safe.
 @Component
 class FirstOperator {
   private static final Logger LOG = LoggerFactory.getLogger(FirstOperator.class);

@@ -8,9 +8,10 @@ import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.security.web.csrf.CsrfTokenRepository;
 import org.springframework.security.web.csrf.HttpSessionCsrfTokenRepository;
 
-/// What a form's token is compared with, so that no other site can send it. A session keeps it; for the login's form, before
-/// there is one, a cookie does: else everybody who looks at the login would cost a session of eight hours. A cookie that
-/// another site plants counts for nothing once there is a session. Thread-safe.
+/// Keeps the tokens with which the tokens of forms are compared, so that no other site can send a
+/// form. A session keeps the token. Before there is a session, a cookie keeps it for the login
+/// form: otherwise each visitor of the login page would cost a session of eight hours. Once there
+/// is a session, a cookie that another site planted has no effect. Thread-safe.
 final class FormTokens implements CsrfTokenRepository {
   private final CsrfTokenRepository session = new HttpSessionCsrfTokenRepository();
   private final CookieCsrfTokenRepository cookie = new CookieCsrfTokenRepository();

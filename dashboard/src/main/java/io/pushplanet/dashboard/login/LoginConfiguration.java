@@ -31,7 +31,8 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.access.intercept.AuthorizationFilter;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 
-/// Who may call what. A page that is not named here needs a login; every change needs at least an operator.
+/// The access rules. A page that is not named here needs a login, and every change needs at least
+/// the role operator.
 @Configuration(proxyBeanMethods = false)
 class LoginConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(LoginConfiguration.class);
@@ -54,7 +55,7 @@ class LoginConfiguration {
             .register(Role.class, new TextTypeHandler<>(Role::parse, Role::word));
   }
 
-  /// Health and metrics live on the management port, which is not for the public.
+  /// Health and metrics are on the management port, which must not be public.
   @Bean
   @Order(1)
   SecurityFilterChain managementChain(HttpSecurity http) {
@@ -67,8 +68,8 @@ class LoginConfiguration {
         .build();
   }
 
-  /// The manager is made here: the one Spring Security builds would ask the provider again after a refusal, and so count
-  /// each failure twice.
+  /// Makes the authentication manager itself: the one that Spring Security builds would ask the
+  /// provider again after a refusal, and so count each failure twice.
   @Bean
   @Order(2)
   SecurityFilterChain pagesChain(
@@ -122,7 +123,8 @@ class LoginConfiguration {
         .build();
   }
 
-  /// What refreshes itself would show the login in its place, so it has the browser load the whole page again.
+  /// A part that refreshes itself would show the login page in its place, so it makes the browser
+  /// load the whole page again.
   private static void askToLogIn(
       HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
       throws IOException {
@@ -142,7 +144,7 @@ class LoginConfiguration {
     response.sendRedirect(request.getContextPath() + page);
   }
 
-  /// A session ends also while nothing can be written down.
+  /// A session ends even while no entry can be written.
   private static void loggedOut(@Nullable Authentication who, AuditLog audit) {
     if (who == null) {
       return;
@@ -159,7 +161,7 @@ class LoginConfiguration {
       throws IOException {
     if (failure instanceof AuthenticationServiceException) {
       if (!(failure instanceof OperatorAuthentication.TurnedAwayException)) {
-        // A line of those would be as cheap for a stranger as its request.
+        // Not logged: a stranger could cause such lines as cheaply as requests.
         LOG.warn("event=login_unavailable reason=\"{}\"", failure.toString());
       }
       response.setHeader("Retry-After", "5");
@@ -175,7 +177,8 @@ class LoginConfiguration {
     response.sendRedirect(request.getContextPath() + "/login?" + why + wanted);
   }
 
-  /// For the authentication, whose failures Spring Security only understands as its own.
+  /// Wraps a failure of the authentication, because Spring Security handles only its own
+  /// exceptions.
   static AuthenticationServiceException unavailable(RuntimeException failure) {
     if (!DatabaseAway.isCauseOf(failure)) {
       throw failure;

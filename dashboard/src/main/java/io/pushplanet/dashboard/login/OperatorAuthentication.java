@@ -23,16 +23,18 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 import org.springframework.util.StringUtils;
 
-/// How an operator gets in, and proves to be the one before the password is changed. Five wrong passwords lock the name for a
-/// quarter of an hour, also when many are tried at once; then the count starts again. That bounds what a name can cost. Of names that
-/// nobody has one is checked at a time, wherever they come from, and the others are refused at once: so a flood of them takes one
-/// thread and one core at most. Alone, such a name costs the same time as a wrong password.
+/// Checks the password of an operator, at the login and before the password is changed. Five wrong
+/// passwords lock the name for a quarter of an hour, even when they are tried at once; then the
+/// count starts again. This bounds what an attack on one name can cost. Of names without an
+/// operator only one is checked at a time, wherever they come from, and the others are refused at
+/// once, so that a flood of them takes at most one thread and one core. A single check of such a
+/// name takes as long as that of a wrong password.
 @Component
 class OperatorAuthentication implements AuthenticationProvider {
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
 
-  /// Passwords that wait to be checked: each has a thread of the web server, which all pages share. Two cores check so many within
-  /// [#LONGEST_WAIT].
+  /// How many passwords may wait to be checked. Each of them holds a thread of the web server,
+  /// which all pages share. Two cores check this many within [#LONGEST_WAIT].
   static final int MOST_WAITING = 16;
 
   private static final int LONGEST_ADDRESS = 64;
@@ -95,15 +97,16 @@ class OperatorAuthentication implements AuthenticationProvider {
         signedIn, null, operator.role().authorities());
   }
 
-  /// Behind a proxy it is what the proxy says.
+  /// Behind a proxy this is the address that the proxy gives.
   private static String addressOf(Authentication login) {
     return login.getDetails() instanceof WebAuthenticationDetails web
         ? StringUtils.truncate(web.getRemoteAddress(), LONGEST_ADDRESS)
         : "an unknown address";
   }
 
-  /// The refusal of those who come meanwhile is quicker than that of a wrong password, and so tells them which names exist; as a lock
-  /// does. To let them wait would cost a thread each.
+  /// A login that is refused because another one is checked gets its answer sooner than a wrong
+  /// password, and thereby learns that the name does not exist. A lock reveals that as well. To let
+  /// such logins wait would cost a thread each.
   private void checkStranger(String password) {
     if (!strangers.tryAcquire()) {
       return;
@@ -115,8 +118,8 @@ class OperatorAuthentication implements AuthenticationProvider {
     }
   }
 
-  /// What is wrong with a present password, which is asked for before it is changed: whoever holds a stolen session can guess
-  /// there no more often than at the login.
+  /// The fault of a present password, which is asked for before the password is changed. A thief of
+  /// a session can guess it no more often than at the login.
   Optional<String> objectionTo(String name, String presentPassword) {
     try {
       Operator operator = operators.find(name).orElseThrow(OperatorAuthentication::refused);
@@ -132,7 +135,7 @@ class OperatorAuthentication implements AuthenticationProvider {
     }
   }
 
-  /// @param ifWrong what the audit log says of a wrong password
+  /// @param ifWrong the text of the audit log for a wrong password
   private Operator proven(Operator operator, String name, String password, String ifWrong) {
     if (operator.isLocked(clock.instant())) {
       throw locked();
@@ -154,7 +157,8 @@ class OperatorAuthentication implements AuthenticationProvider {
     return new BadCredentialsException("refused");
   }
 
-  /// A check costs much CPU on purpose, so a flood of logins must not take all of it; nor all threads while it waits.
+  /// A check costs much CPU on purpose, so a flood of logins must take neither all of the CPU nor,
+  /// while it waits, all threads.
   private boolean matches(String password, String stored) {
     if (!places.tryAcquire()) {
       throw new TurnedAwayException();
@@ -166,7 +170,7 @@ class OperatorAuthentication implements AuthenticationProvider {
     }
   }
 
-  /// As many passwords wait as may.
+  /// As many passwords wait as are allowed to.
   static final class TurnedAwayException extends AuthenticationServiceException {
     @Serial private static final long serialVersionUID = 1;
 

@@ -13,7 +13,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 
-/// Operators as an admin sees them, and everyone's own password.
+/// The page of operators for admins, and the page on which each operator changes the own password.
 @Controller
 class OperatorController {
   private static final String BACK = "redirect:/operators";

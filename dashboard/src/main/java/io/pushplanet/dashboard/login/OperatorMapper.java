@@ -36,7 +36,7 @@ interface OperatorMapper {
       @Param("role") Role role,
       @Param("now") Instant now);
 
-  /// Looks at the lock once more: it may have come while the password was checked.
+  /// Checks the lock again, because it may have been set while the password was checked.
   ///
   /// @return 0 when the name is locked now, or gone
   @Update(
@@ -49,7 +49,8 @@ interface OperatorMapper {
   @Update("UPDATE operators SET last_login_at = #{now} WHERE name = #{name}")
   void loggedIn(@Param("name") String name, @Param("now") Instant now);
 
-  /// Assignments are made from left to right. A lock that has run out starts the count again.
+  /// The assignments are evaluated from left to right. A lock that has expired starts the count
+  /// again.
   ///
   /// @return 0 when the name is locked already, or gone
   @Update(

@@ -11,7 +11,7 @@ import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
-/// Changes operators. Every method answers with what is wrong, or with nothing when it was done.
+/// Changes operators. Every method returns the fault, or nothing when the change is made.
 @Service
 class Operators {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._@-]{1,99}");
@@ -77,7 +77,7 @@ class Operators {
     return Optional.empty();
   }
 
-  /// @param wanted by who has proved to know the present one
+  /// @param wanted the new password; the caller has checked the present one
   @Transactional
   Optional<String> changeOwnPassword(String name, String wanted) {
     Optional<String> objection = Passwords.objectionTo(wanted, name);
@@ -112,7 +112,7 @@ class Operators {
     return Optional.empty();
   }
 
-  /// MySQL takes `admin ` for `admin`, so the names are compared as they are stored.
+  /// MySQL treats `admin ` like `admin`, so the names are compared as they are stored.
   private boolean isLastAdmin(String name) {
     List<String> admins = rows.adminsForUpdate();
     return rows.find(name).map(Operator::name).map(List::of).filter(admins::equals).isPresent();

@@ -3,11 +3,12 @@ package io.pushplanet.dashboard.login;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/// What we ask of a password.
+/// The rules for passwords.
 final class Passwords {
   private static final int SHORTEST = 12;
 
-  /// BCrypt looks at no more than 72 bytes (https://www.usenix.org/legacy/events/usenix99/provos/provos_html/node4.html).
+  /// BCrypt uses only the first 72 bytes
+  /// (https://www.usenix.org/legacy/events/usenix99/provos/provos_html/node4.html).
   private static final int LONGEST_BYTES = 72;
 
   private Passwords() {}
@@ -16,7 +17,7 @@ final class Passwords {
     return password.getBytes(StandardCharsets.UTF_8).length <= LONGEST_BYTES;
   }
 
-  /// What is wrong with a new password, for people.
+  /// The fault of a new password, in words for the operator.
   static Optional<String> objectionTo(String password, String name) {
     if (password.length() < SHORTEST) {
       return Optional.of("The password needs at least " + SHORTEST + " characters.");

@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.springframework.security.core.GrantedAuthority;
 import org.springframework.security.core.authority.SimpleGrantedAuthority;
 
-/// What an operator may do. Each role may do what the ones before it may.
+/// The roles of operators. Each role may also do everything that the ones before it may do.
 public enum Role {
   /// Looks at everything but the audit log.
   VIEWER,
@@ -19,7 +19,7 @@ public enum Role {
     return valueOf(word.toUpperCase(Locale.ROOT));
   }
 
-  /// As it is stored: `admin`.
+  /// In the form in which it is stored: `admin`.
   public String word() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -13,8 +13,8 @@ import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.web.filter.OncePerRequestFilter;
 
-/// Ends the session of an operator who was deleted, whose role or whose password was changed. One SELECT by primary key for
-/// each page.
+/// Ends the session of an operator who was deleted, whose role or whose password was changed. One
+/// SELECT by primary key for each page.
 final class SessionStillValid extends OncePerRequestFilter {
   private final OperatorMapper operators;
 

@@ -4,9 +4,9 @@ import java.io.Serial;
 import java.io.Serializable;
 import java.security.Principal;
 
-/// Who is logged in, as the session remembers it.
+/// The operator who is logged in, as the session keeps them.
 ///
-/// @param passwordMark changes with the password and the role, so that either ends the sessions begun before
+/// @param passwordMark changes with the password and with the role, so that both end older sessions
 record SignedIn(String name, Role role, int passwordMark) implements Principal, Serializable {
   @Serial private static final long serialVersionUID = 1;
 

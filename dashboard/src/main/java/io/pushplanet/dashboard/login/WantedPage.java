@@ -6,14 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.springframework.http.HttpMethod;
 
-/// The page to show after the login. It stands in the login's address, `/login?to=/messages`, for who has not logged in has no
-/// session to keep it in.
+/// The page to show after the login. It is part of the address of the login page,
+/// `/login?to=/messages`, because before the login there is no session that could keep it.
 ///
-/// @param path of ours, with its query; never another site's
+/// @param path a path of this site with its query; never another site
 record WantedPage(String path) {
   private static final String PARAMETER = "to";
 
-  /// A longer one is not come back to.
+  /// A longer path is not kept.
   private static final int LONGEST = 1_000;
 
   WantedPage {
@@ -22,7 +22,7 @@ record WantedPage(String path) {
     }
   }
 
-  /// What was asked for, and needs a login.
+  /// The page that was requested, and needs a login.
   static Optional<WantedPage> of(HttpServletRequest request) {
     if (!HttpMethod.GET.matches(request.getMethod())) {
       return Optional.empty();
@@ -32,7 +32,7 @@ record WantedPage(String path) {
     return of(query == null ? path : path + "?" + query).filter(page -> !page.path.equals("/"));
   }
 
-  /// What the login's address or form names.
+  /// The page that the address or the form of the login page names.
   static Optional<WantedPage> toldTo(HttpServletRequest login) {
     String path = login.getParameter(PARAMETER);
     return path == null ? Optional.empty() : of(path);
@@ -42,7 +42,7 @@ record WantedPage(String path) {
     return isOurs(path) ? Optional.of(new WantedPage(path)) : Optional.empty();
   }
 
-  /// Browsers read `//host` and `/\host` as another site's, and skip tabs and line ends.
+  /// Browsers treat `//host` and `/\host` as another site, and skip tabs and line ends.
   private static boolean isOurs(String path) {
     return path.length() <= LONGEST
         && path.startsWith("/")

@@ -10,9 +10,10 @@ import java.time.temporal.ChronoUnit;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
-/// Counts wrong logins and writes them down. So many of a name lock it, which all processes see. Of names that nobody has this
-/// process writes down the first few of each minute, and then the 10th, the 100th and so on: a stranger makes up as many as he
-/// likes, and each line would be as cheap for him as its request. What a lock refuses is not written down either, for the same reason.
+/// Counts and records wrong logins. A number of them locks the name, for all processes. For names
+/// without an operator this process records only the first few of each minute, and then the 10th,
+/// the 100th and so on: a stranger can make up any number of names, and could cause entries as
+/// cheaply as requests. For the same reason, logins that a lock refuses are not recorded.
 /// Thread-safe.
 @Service
 class WrongLogins {
@@ -62,9 +63,10 @@ class WrongLogins {
     return String.valueOf(number).matches("10+");
   }
 
-  /// In a transaction, so that one of those who fail at once finds that it has locked the name.
+  /// Runs in a transaction, so that exactly one of several simultaneous failures finds that it has
+  /// locked the name.
   ///
-  /// @param what was wrong
+  /// @param what the fault
   /// @return whether the name is locked now
   @Transactional
   boolean lockAfter(String name, String what) {

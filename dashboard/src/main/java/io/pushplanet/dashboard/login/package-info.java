@@ -1,4 +1,4 @@
-/// Operators, their roles, and how they get in.
+/// Operators, their roles, and their logins.
 @NullMarked
 package io.pushplanet.dashboard.login;
 

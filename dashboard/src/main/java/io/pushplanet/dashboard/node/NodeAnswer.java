@@ -4,9 +4,9 @@ import io.pushplanet.common.session.NodeFigures;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// What a connection manager answers to `GET /node`, as far as the page shows it.
+/// The part of a connection manager's answer to `GET /node` that the page shows.
 ///
-/// @param version absent where it was not built as a jar
+/// @param version absent when it was not built as a jar
 record NodeAnswer(@Nullable String version, int sessions, Drain drain, NodeFigures numbers) {
   NodeAnswer {
     Objects.requireNonNull(drain, "drain");
@@ -14,7 +14,7 @@ record NodeAnswer(@Nullable String version, int sessions, Drain drain, NodeFigur
   }
 
   /// @param state `OPEN`, `CLOSING`, `MOVING` or `EMPTY`
-  /// @param told devices that were sent elsewhere
+  /// @param told the number of devices that were sent to other nodes
   record Drain(String state, int perSecond, int sessionsAtStart, long told, long secondsLeft) {
     Drain {
       Objects.requireNonNull(state, "state");

@@ -14,7 +14,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 
-/// Connection-manager nodes: what they do, and draining one.
+/// The page of connection-manager nodes, and the drain of a node.
 @Controller
 class NodeController {
   private static final String BACK = "redirect:/nodes";
@@ -59,7 +59,7 @@ class NodeController {
     return view;
   }
 
-  /// Asks before it happens.
+  /// Asks for a confirmation.
   @GetMapping("/nodes/{node}/drain")
   String confirm(@PathVariable String node, Model model) {
     Optional<NodeLease> lease = find(node);
@@ -80,7 +80,7 @@ class NodeController {
     if (lease.isEmpty()) {
       return told(Optional.of(REDIS_AWAY), "", flash);
     }
-    // Before the order, so that no drain is without an entry.
+    // Recorded before the order, so that no drain is without an entry.
     audit.record(
         me.getName(),
         AuditAction.NODE_DRAINED,
@@ -103,7 +103,7 @@ class NodeController {
     return told(management.cancelDrain(lease.get()), node + " takes devices again.", flash);
   }
 
-  /// @return empty when Redis does not answer, so that nobody knows
+  /// @return empty when Redis does not answer
   private Optional<NodeLease> find(String node) {
     return switch (nodes.now()) {
       case Nodes.Answer.Known known ->

@@ -27,7 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/// The nodes' management ports: their figures, and orders to drain. Thread-safe; waits [#PATIENCE] at most.
+/// Asks the management ports of nodes for their figures, and orders drains. Thread-safe; waits
+/// [#PATIENCE] at most.
 @Component
 class NodeManagement {
   private static final Logger LOG = LoggerFactory.getLogger(NodeManagement.class);
@@ -40,7 +41,7 @@ class NodeManagement {
     this.passes = new NodePass(masterKey, clock);
   }
 
-  /// The figures of every node that answers, asked side by side.
+  /// The figures of every node that answers. All nodes are asked at the same time.
   Map<NodeId, NodeAnswer> figures(List<NodeLease> nodes) {
     Map<NodeId, CompletableFuture<HttpResponse<byte[]>>> asked = new HashMap<>();
     for (var node : nodes) {
@@ -69,7 +70,8 @@ class NodeManagement {
     }
   }
 
-  /// The request's own timeout ends when the headers have come; a node that stops in the middle of its answer is given up, too.
+  /// The timeout of the request itself ends when the headers have come. This also gives up a node
+  /// that stops in the middle of its answer.
   private static <T> T await(CompletableFuture<T> answer, long nanos)
       throws IOException, InterruptedException {
     try {
@@ -80,12 +82,12 @@ class NodeManagement {
     }
   }
 
-  /// @return what went wrong, in words for the operator; empty when the node has begun
+  /// @return the failure, in words for the operator; empty when the node has begun
   Optional<String> drain(NodeLease node, int perSecond) {
     return order(node, "POST", "/node/drain?per-second=" + perSecond);
   }
 
-  /// @return what went wrong, in words for the operator; empty when devices may come again
+  /// @return the failure, in words for the operator; empty when devices may connect again
   Optional<String> cancelDrain(NodeLease node) {
     return order(node, "DELETE", "/node/drain");
   }

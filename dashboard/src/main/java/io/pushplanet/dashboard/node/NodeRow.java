@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// One node on the page.
+/// A node on the page.
 ///
 /// @param figures absent when its management port does not answer
 record NodeRow(NodeLease lease, @Nullable NodeAnswer figures) {
@@ -37,13 +37,13 @@ record NodeRow(NodeLease lease, @Nullable NodeAnswer figures) {
 
   /// `1.4 ms`, `2.0 s`
   ///
-  /// @param times absent where the node is of a version that does not tell them
+  /// @param times absent when the node is of a version that does not report them
   public String millis(NodeFigures.@Nullable Times times) {
     if (times == null || times.count() == 0) {
       return "-";
     }
     double millis = times.p99Millis() > 0 ? times.p99Millis() : times.maxMillis();
-    // Both are of the last minutes, the count is of all since the start.
+    // Both times are of the last minutes, but the count is of the time since the start.
     if (millis == 0) {
       return "-";
     }

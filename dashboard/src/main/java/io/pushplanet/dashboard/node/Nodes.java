@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 import org.springframework.stereotype.Component;
 
-/// The connection-manager nodes that are alive and where a device is connected, as Redis knows. Redis may be away at the start:
-/// nobody who asks waits for a connection. Thread-safe.
+/// The connection-manager nodes that are alive, and the nodes of single devices, as Redis has them.
+/// Redis may be away at the start: no request waits for a connection. Thread-safe.
 @Component
 public class Nodes {
   private final RedisLink redis;
@@ -28,7 +28,7 @@ public class Nodes {
     this.directory = new SessionDirectory(redis, clock);
   }
 
-  /// What is known of the nodes now.
+  /// The present nodes, if Redis answers.
   public sealed interface Answer {
     record Known(List<NodeLease> nodes) implements Answer {
       public Known {
@@ -55,7 +55,7 @@ public class Nodes {
     }
   }
 
-  /// Where a device is connected now.
+  /// The node to which a device is connected now.
   public sealed interface Whereabouts {
     record Connected(NodeId node) implements Whereabouts {}
 
@@ -68,7 +68,7 @@ public class Nodes {
   public Whereabouts whereabouts(DeviceKey device) {
     try {
       Optional<NodeId> node = directory.owner(device).map(SessionOwner::node);
-      // What a node held that died stands there until its devices are back.
+      // The sessions of a node that died stay there until their devices are back.
       return node.isPresent()
               && directory.nodes().stream().anyMatch(lease -> lease.node().equals(node.get()))
           ? new Whereabouts.Connected(node.get())

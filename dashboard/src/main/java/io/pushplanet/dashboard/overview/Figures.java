@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// What the charts draw: one number per step of time.
+/// The figures of the charts: one number for each step of time.
 ///
 /// @param starts when each step begins
 /// @param failed by reason, the most frequent first; the reasons beyond [#MOST_REASONS] together
@@ -19,7 +19,7 @@ record Figures(
 
   record ByReason(String reason, long[] counts, long total) {}
 
-  /// Of what happened in this time.
+  /// The sums over the whole time.
   record Totals(
       long accepted, long delivered, long failed, long expired, long cancelled, long opened) {}
 
@@ -79,7 +79,7 @@ record Figures(
         case "cancelled" -> cancelled += row.count();
         case "opened" -> opened += row.count();
         default -> {
-          // an outcome of a newer version
+          // an outcome that only a newer version knows
         }
       }
     }

@@ -11,7 +11,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseBody;
 
-/// The first page. Its cards and charts ask for themselves again every few seconds.
+/// The first page. Its cards and charts refresh themselves every few seconds.
 @Controller
 class OverviewController {
   private final StatisticsMapper statistics;

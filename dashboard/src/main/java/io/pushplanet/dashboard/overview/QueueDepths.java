@@ -17,13 +17,14 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/// How many messages wait in each queue, asked of the broker by passive declarations at most every [#FRESH]. A message
-/// carries many pushes. Thread-safe; one asker at a time, the others get what it finds.
+/// The number of messages in each queue, which it asks the broker for by passive declarations, at
+/// most every [#FRESH]. A message carries many pushes. Thread-safe; one thread asks at a time, and
+/// the others get its result.
 @Component
 class QueueDepths {
   static final Duration FRESH = Duration.ofSeconds(2);
 
-  /// A queue without its leader answers nothing, and the library would wait ten minutes.
+  /// A queue without its leader gives no answer, and the library would wait ten minutes.
   private static final int PATIENCE_MILLIS = 3_000;
 
   private final ConnectionFactory broker;
@@ -39,7 +40,7 @@ class QueueDepths {
   }
 
   sealed interface Answer {
-    /// The dead letters stand first when there are any: the table is longer than a screen.
+    /// The dead letters come first when there are any, because the table is longer than a screen.
     record Known(List<Queue> queues) implements Answer {
       public Known {
         queues = queues.stream().sorted(Comparator.comparing(Queue::needsYou).reversed()).toList();
@@ -56,12 +57,12 @@ class QueueDepths {
 
   /// @param exists false while no process has declared it
   public record Queue(String name, boolean exists, int messages, int consumers) {
-    /// Messages wait and nobody takes them.
+    /// Whether messages wait and the queue has no consumer.
     public boolean stuck() {
       return messages > 0 && consumers == 0 && !isDead();
     }
 
-    /// What is in there waits for an operator.
+    /// Whether its messages wait for an operator.
     public boolean isDead() {
       return name.equals(Topology.DEAD);
     }

@@ -9,7 +9,7 @@ import org.apache.ibatis.annotations.Select;
 
 @Mapper
 interface StatisticsMapper {
-  /// Everything since `from`, which lies on `day`: two ranges of the primary key.
+  /// All rows since `from`, which is on `day`: two ranges of the primary key.
   @Select(
       """
       SELECT minute, outcome, reason, SUM(count) AS count FROM statistics_minutes

@@ -6,7 +6,7 @@ import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import org.jspecify.annotations.Nullable;
 
-/// Tells a database that is away, or too busy to answer in time, from a bug.
+/// Distinguishes a database that is away, or too busy to answer in time, from a bug.
 public final class DatabaseAway {
   private DatabaseAway() {}
 

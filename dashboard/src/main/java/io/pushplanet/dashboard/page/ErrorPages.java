@@ -7,7 +7,7 @@ import org.springframework.boot.webmvc.error.ErrorController;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.RequestMapping;
 
-/// Shows the page of a status. Always a page, whatever the caller accepts, and never the exception.
+/// Shows the page of a status: always a page, whatever the client accepts, and never the exception.
 @Controller
 final class ErrorPages implements ErrorController {
   private static final Set<Integer> OWN_PAGE = Set.of(400, 403, 404, 405, 411, 413, 500, 503);

@@ -10,7 +10,7 @@ import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.multipart.MaxUploadSizeExceededException;
 
-/// Turns what went wrong into one of the pages under `templates/error`.
+/// Turns exceptions into the pages under `templates/error`.
 @ControllerAdvice
 final class FailurePages {
   private static final Logger LOG = LoggerFactory.getLogger(FailurePages.class);

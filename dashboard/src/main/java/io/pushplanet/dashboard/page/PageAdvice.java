@@ -5,10 +5,11 @@ import org.springframework.security.core.Authentication;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ModelAttribute;
 
-/// What the frame of every page shows.
+/// The data for the frame of every page.
 @ControllerAdvice
 final class PageAdvice {
-  /// Who looks at the page. The buttons that a role may not use are not shown; the server refuses them anyway.
+  /// The operator who looks at the page. Buttons that the role may not use are hidden; the server
+  /// refuses their requests anyway.
   public record Viewer(String name, boolean operator, boolean admin) {}
 
   @ModelAttribute("me")

@@ -9,7 +9,7 @@ import org.apache.ibatis.type.BaseTypeHandler;
 import org.apache.ibatis.type.JdbcType;
 import org.jspecify.annotations.Nullable;
 
-/// A column of text that is an id or an enum to us.
+/// Maps a text column to an id or an enum.
 public final class TextTypeHandler<T> extends BaseTypeHandler<T> {
   private final Function<String, T> read;
   private final Function<T, String> write;

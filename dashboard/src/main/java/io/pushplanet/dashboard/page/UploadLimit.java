@@ -14,8 +14,9 @@ import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
-/// Refuses a request body by its declared length, before anything reads it. What was sent all the same is read and thrown
-/// away, because a browser shows our page only once it could send everything; that too has a limit and a deadline.
+/// Refuses a request body by its declared length, before it is read. The rest of the body is then
+/// read and thrown away, because a browser shows the answer only when it has sent everything. This
+/// has a limit and a deadline, too.
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class UploadLimit extends OncePerRequestFilter {

@@ -1,4 +1,4 @@
-/// What every page has: the frame, errors, limits, ids as column types.
+/// The parts of every page: the frame, errors, limits, ids as column types.
 @NullMarked
 package io.pushplanet.dashboard.page;
 

@@ -16,7 +16,7 @@ class AuditRetentionIT {
   private final RunningDashboard dashboard = RunningDashboard.shared();
 
   @Test
-  void what_is_older_than_the_retention_goes_and_the_rest_stays() {
+  void entries_older_than_the_retention_are_deleted() {
     add("old", Duration.ofDays(400).plusMinutes(1), OLD);
     add("young", Duration.ofDays(399), 2);
 

@@ -19,7 +19,8 @@ import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
 import org.openqa.selenium.support.ui.WebDriverWait;
 
-/// A real Chromium with a profile of its own, as Debian installs it; other places by CHROMIUM and CHROMEDRIVER.
+/// A real Chromium with its own profile, as Debian installs it. CHROMIUM and CHROMEDRIVER name
+/// other places.
 public final class Chromium implements AutoCloseable {
   private static final Duration DEADLINE = Duration.ofSeconds(60);
   private static final Duration PAUSE = Duration.ofMillis(20);
@@ -61,7 +62,8 @@ public final class Chromium implements AutoCloseable {
     }
   }
 
-  /// Selenium looks for a free port before it starts its driver there: another process may have taken it meanwhile.
+  /// Selenium looks for a free port before it starts its driver: another process may take the port
+  /// in between.
   private static ChromeDriver driver(Path chromeDriver, ChromeOptions options) {
     for (int time = 1; ; time++) {
       try {
@@ -154,12 +156,13 @@ public final class Chromium implements AutoCloseable {
     return this;
   }
 
-  /// Selenium would look every half second only.
+  /// Selenium itself would only look every half second.
   private WebDriverWait patiently() {
     return new WebDriverWait(driver, DEADLINE, PAUSE);
   }
 
-  /// While a page is being replaced, Chromium's driver has more errors for an old element than Selenium calls stale.
+  /// While a page is being replaced, Chromium's driver reports errors for an old element that
+  /// Selenium does not call stale.
   private static boolean isGone(WebElement page) {
     try {
       page.isEnabled();
@@ -205,7 +208,7 @@ public final class Chromium implements AutoCloseable {
     return driver.executeScript(script);
   }
 
-  /// Written to `target/screenshots`, over the whole length of the page.
+  /// Writes a picture of the whole page to `target/screenshots`.
   public void picture(String name) {
     try {
       Path folder = Files.createDirectories(Path.of("target", "screenshots"));
@@ -218,7 +221,7 @@ public final class Chromium implements AutoCloseable {
     }
   }
 
-  /// What the browser complained of, such as a violated Content-Security-Policy.
+  /// The complaints of the browser, such as a violated Content-Security-Policy.
   public List<String> complaints() {
     return driver.manage().logs().get("browser").getAll().stream()
         .map(entry -> entry.getMessage())

@@ -34,7 +34,7 @@ class CredentialChecksTest {
   }
 
   @Test
-  void what_is_wrong_with_a_p8_is_said() throws Exception {
+  void a_faulty_p8_is_refused_with_its_fault() throws Exception {
     String good = KeyFiles.p8("secp256r1");
 
     refused(
@@ -72,7 +72,7 @@ class CredentialChecksTest {
   }
 
   @Test
-  void what_is_wrong_with_a_p12_is_said() throws Exception {
+  void a_faulty_p12_is_refused_with_its_fault() throws Exception {
     byte[] good = KeyFiles.p12("secret words", 0);
     byte[] expired = KeyFiles.p12("secret words", -30);
     // Apple's mark for production, and the topics it lists: SEQUENCE { UTF8String
@@ -199,7 +199,7 @@ class CredentialChecksTest {
   }
 
   @Test
-  void what_is_wrong_with_a_web_push_key_is_said() throws Exception {
+  void a_faulty_web_push_key_is_refused_with_its_fault() throws Exception {
     refused(() -> vapid(KeyFiles.p8("secp384r1"), "push@example.com"), "another curve than P-256");
     refused(() -> vapid("AAAA", "push@example.com"), "32 bytes in base64url");
     refused(() -> vapid("hello!", "push@example.com"), "32 bytes in base64url");

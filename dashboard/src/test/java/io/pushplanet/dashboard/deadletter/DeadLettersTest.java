@@ -37,7 +37,7 @@ class DeadLettersTest {
     assertThat(letter("", "a").isReplayable()).isFalse();
   }
 
-  /// Orders had one queue before they had one for each priority.
+  /// Orders had a single queue before each priority had its own.
   @Test
   void an_order_of_the_former_queue_is_replayed_to_the_one_that_is_taken() {
     assertThat(letter("push.fanout", "a"))
@@ -66,7 +66,7 @@ class DeadLettersTest {
   }
 
   @Test
-  void what_a_reason_says_briefly_quotes_nothing() {
+  void a_brief_reason_quotes_no_body() {
     assertThat(because("broken since today").briefly()).isEqualTo("broken since today");
     assertThat(because("not a batch of Push: Unrecognized token 'Hello'").briefly())
         .isEqualTo("not a batch of Push");

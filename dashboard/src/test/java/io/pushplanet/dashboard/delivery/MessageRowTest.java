@@ -23,7 +23,7 @@ class MessageRowTest {
     assertThat(row("{\"title\":\"t\"}", AT, AT, 3, 0).state()).isEqualTo("cancelled");
   }
 
-  /// As the API says it: an app's backend and its operator speak of the same message.
+  /// In the words of the API, so that the backend and the operator of an app name the state alike.
   @Test
   void a_message_of_which_nothing_has_ended_is_accepted() {
     assertThat(row("{\"title\":\"t\"}", AT, null, 3, 0).state()).isEqualTo("accepted");

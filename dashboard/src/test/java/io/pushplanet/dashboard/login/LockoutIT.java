@@ -30,7 +30,7 @@ class LockoutIT {
   private final RunningDashboard dashboard = RunningDashboard.shared();
 
   @Test
-  void a_right_password_among_many_wrong_ones_at_once_gets_nobody_in() throws Exception {
+  void a_right_password_among_many_simultaneous_wrong_ones_is_refused() throws Exception {
     operator();
     var passwords = new Burst();
     OperatorAuthentication authentication = authentication(passwords);
@@ -52,8 +52,7 @@ class LockoutIT {
     }
 
     assertThat(answer).isEqualTo("locked");
-    // Which of the two is a matter of who looks when: all of them may find the name locked by the
-    // others.
+    // Which of the two depends on timing: each login may find that the others have locked the name.
     assertThat(refusals).hasSize(WRONG).isSubsetOf("refused", "locked");
     assertThat(
             dashboard
@@ -83,8 +82,8 @@ class LockoutIT {
             action);
   }
 
-  /// Everybody has read that the name is not locked before anybody hears that the password is wrong, and the right one is
-  /// found right when all the wrong ones are counted.
+  /// Every login has read that the name is not locked before any password is found wrong, and the
+  /// right password is found when all wrong ones are counted.
   private static final class Burst implements PasswordEncoder {
     private final CountDownLatch begun = new CountDownLatch(WRONG + 1);
     private final CountDownLatch wrongOnesAreCounted = new CountDownLatch(1);

@@ -14,7 +14,7 @@ class PasswordsTest {
   }
 
   @Test
-  void bcrypt_would_not_look_at_more_than_72_bytes() {
+  void a_password_has_at_most_the_72_bytes_that_bcrypt_uses() {
     assertThat(Passwords.objectionTo("four words ".repeat(7), "admin")).isPresent();
     assertThat(Passwords.fits("ü".repeat(37))).isFalse();
   }

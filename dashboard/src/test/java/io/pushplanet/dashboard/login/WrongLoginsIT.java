@@ -34,7 +34,7 @@ class WrongLoginsIT {
       authentication(1, dashboard.bean(PasswordEncoder.class));
 
   @Test
-  void of_unknown_names_the_first_of_a_minute_are_written_down_and_then_each_tenfold() {
+  void few_logins_of_unknown_names_are_recorded() {
     for (int i = 1; i <= 120; i++) {
       assertThat(login("spray-" + i, "192.0.2.1")).isInstanceOf(BadCredentialsException.class);
     }
@@ -53,7 +53,7 @@ class WrongLoginsIT {
     assertThat(audited("sprayed-later")).hasSize(1);
   }
 
-  /// It may be a proxy's, and that of all operators.
+  /// The address may be that of a proxy, and so of all operators.
   @Test
   void a_right_password_gets_in_from_where_many_names_were_made_up() {
     for (int i = 0; i < 20; i++) {
@@ -63,10 +63,9 @@ class WrongLoginsIT {
     assertThat(authentication.authenticate(admin("192.0.2.3")).isAuthenticated()).isTrue();
   }
 
-  /// One customer has as many networks of IPv6.
+  /// A single customer has this many networks of IPv6.
   @Test
-  void a_flood_of_made_up_names_from_many_networks_takes_one_check_and_no_operators_turn()
-      throws Exception {
+  void a_flood_of_made_up_names_delays_no_operator() throws Exception {
     try (var threads = Executors.newVirtualThreadPerTaskExecutor();
         var passwords = new SlowForWrongOnes()) {
       OperatorAuthentication besieged = authentication(2, passwords);
@@ -91,7 +90,7 @@ class WrongLoginsIT {
   }
 
   @Test
-  void so_many_wait_for_a_check_and_whoever_comes_then_is_turned_away_at_once() throws Exception {
+  void a_login_is_refused_at_once_when_too_many_wait() throws Exception {
     operator("many");
     int have = 1 + OperatorAuthentication.MOST_WAITING;
     int come = have + 3;
@@ -115,7 +114,7 @@ class WrongLoginsIT {
     }
   }
 
-  /// A wrong password is not found wrong before it is let go.
+  /// A check of a wrong password ends only when the test lets it.
   private static final class SlowForWrongOnes implements PasswordEncoder, AutoCloseable {
     private final Semaphore free = new Semaphore(0);
     private final AtomicInteger checked = new AtomicInteger();

@@ -22,7 +22,8 @@ class NodeRowTest {
     assertThat(node.millis(new Times(9, 1, 0, 3))).isEqualTo("3.0 ms");
   }
 
-  /// The count is since the start, percentile and maximum are of the last minutes.
+  /// The count is of the time since the start; the percentile and the maximum are of the last
+  /// minutes.
   @Test
   void where_nothing_was_measured_lately_there_is_no_time() {
     assertThat(node.millis(new Times(9, 1, 0, 0))).isEqualTo("-");

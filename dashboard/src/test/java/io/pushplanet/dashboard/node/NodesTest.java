@@ -33,7 +33,7 @@ class NodesTest {
   }
 
   @Test
-  void nobody_who_asks_waits_for_a_host_that_says_nothing() throws Exception {
+  void no_request_waits_for_a_host_that_does_not_answer() throws Exception {
     try (var client = new Silent();
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       Nodes nodes = new Nodes(client, Clock.systemUTC());
