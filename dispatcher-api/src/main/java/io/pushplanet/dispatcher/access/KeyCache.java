@@ -40,7 +40,7 @@ final class KeyCache implements AutoCloseable {
   private static final int MOST_KEYS = 100_000;
   private static final Duration PAUSE = Duration.ofMillis(500);
 
-  /// Anybody can make up key ids, and each unknown id costs a statement before its caller is
+  /// Any caller can make up key ids, and each unknown id costs a statement before its caller is
   /// identified. So look-ups of unknown keys leave most of the connections to callers that are
   /// known.
   private static final int MOST_LOOK_UPS = 2;
