@@ -84,7 +84,7 @@ public class PlatformConfiguration {
     // The server does not notice a client whose host has vanished: it would keep the session and
     // its locks for eight hours
     // (https://dev.mysql.com/doc/refman/8.4/en/server-system-variables.html#sysvar_wait_timeout).
-    // Pooled connections are used more often than this.
+    // Pooled connections send keepalives more often than this.
     config.setConnectionInitSql(
         "SET SESSION wait_timeout = 60, SESSION innodb_lock_wait_timeout = "
             + mysql.lockWithin().toSeconds());

@@ -149,8 +149,8 @@ public final class Platform implements AutoCloseable {
     process(program).kill9();
   }
 
-  /// Starts a program again on the same ports, after it was killed or died, or stops it first if it
-  /// runs. Returns when it is ready.
+  /// Restarts a program on the same ports; stops it first if it still runs. Returns when it is
+  /// ready.
   public void restart(Program program) {
     process(program).stop(PROGRAM_STOP_GRACE);
     start(program);

@@ -151,8 +151,8 @@ public final class LocalServices implements AutoCloseable {
     running(service).stop();
   }
 
-  /// Starts a killed or stopped service on the same port and data, or stops it first if it runs.
-  /// Returns when it accepts connections again.
+  /// Restarts a service on the same port and data; stops it first if it still runs. Returns when it
+  /// accepts connections again.
   public void restart(Service service) {
     running(service).restart();
   }
