@@ -26,6 +26,10 @@ final class BroadcastLane {
   static final int KERNEL_BYTES = 2_048;
 
   private static final long UNHEARD = Duration.ofMillis(250).toNanos();
+
+  /// A gateway whose clock is behind this node's seems not to wait at all. The node offers the message to its devices all the same, as it does a frame's.
+  private static final Duration OFFERED_AT_LEAST = Duration.ofSeconds(1);
+
   private static final Duration LOOKS_AGAIN = Duration.ofMillis(50);
   private static final Duration LONGEST_REST = Duration.ofMillis(50);
 
@@ -50,16 +54,19 @@ final class BroadcastLane {
   /// The devices of one broadcast that one loop has. Filled by one thread, then confined to the loop.
   static final class Part {
     private final Letter letter;
-    private final BroadcastDispatch.Run run;
+    private final TargetAnswers answers;
+    private final long offerByNanos;
     private final int bytesEach;
     private final List<DeviceSession> sessions = new ArrayList<>();
     private int[] targets = new int[64];
     private long[] epochs = new long[64];
     private int next;
 
-    Part(Letter letter, BroadcastDispatch.Run run) {
+    Part(Letter letter, TargetAnswers answers) {
       this.letter = letter;
-      this.run = run;
+      this.answers = answers;
+      this.offerByNanos =
+          Math.max(answers.answerByNanos, answers.arrivedNanos + OFFERED_AT_LEAST.toNanos());
       this.bytesEach = KERNEL_BYTES + letter.payload().size();
     }
 
@@ -78,8 +85,8 @@ final class BroadcastLane {
       return next == sessions.size();
     }
 
-    private void ended(int index, Settlement settlement) {
-      run.settled(targets[index], sessions.get(index), epochs[index], settlement);
+    private void settled(int index, Settlement settlement) {
+      answers.settled(targets[index], sessions.get(index), epochs[index], settlement);
     }
   }
 
@@ -133,8 +140,8 @@ final class BroadcastLane {
       }
       if (part.isDone()) {
         parts.remove();
-      } else if (now - part.run.offeredByNanos > 0) {
-        part.ended(part.next++, new Settlement.TimedOut());
+      } else if (now - part.offerByNanos > 0) {
+        part.settled(part.next++, new Settlement.TimedOut());
       } else if (bytesInFlight >= mostBytes) {
         pause();
         return false;
@@ -162,11 +169,9 @@ final class BroadcastLane {
     }
   }
 
-  /// One device of a broadcast, which hears what becomes of its message.
-  private final class Target implements OutboundMessage.Origin {
+  private final class Target extends OpenTarget {
     private final Part part;
     private final int index;
-    private boolean answered;
 
     Target(Part part, int index) {
       this.part = part;
@@ -174,29 +179,20 @@ final class BroadcastLane {
     }
 
     void offer() {
-      var message = new OutboundMessage(part.letter, part.run.answerByNanos, this);
+      var message = new OutboundMessage(part.letter, part.answers.answerByNanos, this);
       bytesInFlight += part.bytesEach;
-      try {
-        part.sessions.get(index).offer(message);
-      } catch (RuntimeException | Error bug) {
-        // The device may have it.
-        settled(message, new Settlement.TimedOut());
-        throw bug;
-      }
+      offer(part.sessions.get(index), message);
     }
 
     @Override
     public void written() {
-      part.run.written();
+      part.answers.written();
     }
 
     @Override
-    public void settled(OutboundMessage message, Settlement settlement) {
-      if (!answered) {
-        answered = true;
-        landed(part.sessions.get(index), part.bytesEach, settlement);
-        part.ended(index, settlement);
-      }
+    void settled(Settlement settlement) {
+      landed(part.sessions.get(index), part.bytesEach, settlement);
+      part.settled(index, settlement);
     }
   }
 

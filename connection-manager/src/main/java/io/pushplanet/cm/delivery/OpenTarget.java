@@ -1,0 +1,32 @@
+package io.pushplanet.cm.delivery;
+
+import io.pushplanet.cm.session.DeviceSession;
+import io.pushplanet.cm.session.OutboundMessage;
+import io.pushplanet.cm.session.Settlement;
+
+/// An admitted target, which hears from its session what becomes of its message. Settled exactly once.
+/// Confined to its session's event loop.
+abstract class OpenTarget implements OutboundMessage.Origin {
+  private boolean settled;
+
+  /// The target's message ended in this way.
+  abstract void settled(Settlement settlement);
+
+  final void offer(DeviceSession session, OutboundMessage message) {
+    try {
+      session.offer(message);
+    } catch (RuntimeException | Error bug) {
+      // The device may have the message.
+      settled(message, new Settlement.TimedOut());
+      throw bug;
+    }
+  }
+
+  @Override
+  public final void settled(OutboundMessage message, Settlement settlement) {
+    if (!settled) {
+      settled = true;
+      settled(settlement);
+    }
+  }
+}
