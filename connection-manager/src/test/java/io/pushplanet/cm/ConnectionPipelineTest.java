@@ -13,7 +13,7 @@ import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.LateAcknowledgements;
-import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Settlement;
@@ -294,7 +294,7 @@ class ConnectionPipelineTest extends PipelineScene {
         .getFirst()
         .offer(
             new OutboundMessage(
-                new Letter(
+                new SharedPublish(
                     new MessageId("0190b8a0-0000-7000-8000-000000000001"),
                     Binary.of("hello"),
                     clock.millis() + 60_000),

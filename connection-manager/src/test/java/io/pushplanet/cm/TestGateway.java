@@ -95,7 +95,7 @@ final class TestGateway implements AutoCloseable {
         new NodeFrame(
             name,
             now.plus(patience),
-            List.of(new NodeFrame.Letter(id, now.plusSeconds(3_600), payload)),
+            List.of(new NodeFrame.Message(id, now.plusSeconds(3_600), payload)),
             devices.stream()
                 .map(device -> new NodeFrame.Target(device.app(), device.device(), 0, epoch))
                 .toList());
@@ -115,7 +115,7 @@ final class TestGateway implements AutoCloseable {
         new NodeBroadcast(
             name,
             now.plus(patience),
-            new NodeFrame.Letter(id, now.plusSeconds(3_600), payload),
+            new NodeFrame.Message(id, now.plusSeconds(3_600), payload),
             TestNode.APP,
             devices.stream().map(DeviceKey::device).toList(),
             devices.stream().map(_ -> epoch).toList());

@@ -1,5 +1,6 @@
 package io.pushplanet.common.wire;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import java.time.Instant;
@@ -18,7 +19,7 @@ import java.util.List;
 public record NodeBroadcast(
     String frame,
     Instant answerBy,
-    NodeFrame.Letter letter,
+    @JsonProperty("letter") NodeFrame.Message message,
     AppId app,
     List<DeviceId> devices,
     List<Long> epochs) {

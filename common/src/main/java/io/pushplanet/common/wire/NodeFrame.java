@@ -1,5 +1,6 @@
 package io.pushplanet.common.wire;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
@@ -12,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 /// @param frame the gateway's own number; the node's answers name it
 /// @param answerBy when the gateway stops waiting for these targets
 public record NodeFrame(
-    String frame, Instant answerBy, List<Letter> letters, List<Target> targets) {
+    String frame,
+    Instant answerBy,
+    @JsonProperty("letters") List<Message> messages,
+    List<Target> targets) {
   /// MQTT topics of the trusted listener.
   public static final String DELIVER_TOPIC = "gw/deliver";
 
@@ -25,17 +29,18 @@ public record NodeFrame(
   public static final int MOST_BYTES = 1 << 20;
 
   public NodeFrame {
-    letters = List.copyOf(letters);
+    messages = List.copyOf(messages);
     targets = List.copyOf(targets);
   }
 
   /// @param payload the JSON text that the device gets, byte for byte
-  public record Letter(MessageId id, Instant expiresAt, String payload) {}
+  public record Message(MessageId id, Instant expiresAt, String payload) {}
 
-  /// @param letter index into the frame's letters
+  /// @param message index into the frame's messages
   /// @param epoch of the device's owner as the gateway saw it; a node with an older session does
   ///     not deliver. Null where the gateway did not look it up
-  public record Target(AppId app, DeviceId device, int letter, @Nullable Long epoch) {}
+  public record Target(
+      AppId app, DeviceId device, @JsonProperty("letter") int message, @Nullable Long epoch) {}
 
   /// A gateway's publish to `gw/drain`: devices that may be connected and have messages in their
   /// inboxes.

@@ -13,8 +13,8 @@ public enum Refusal {
   QUEUE_FULL("device_queue_full", false),
   /// The node has too many messages in flight.
   NODE_BUSY("node_busy", false),
-  /// The frame has no such letter.
-  NO_LETTER("no_letter", false);
+  /// The frame has no message at the target's index.
+  NO_MESSAGE("no_letter", false);
 
   private final String word;
   private final boolean forGood;

@@ -208,6 +208,26 @@ class WireFormTest {
         .containsExactly(new NodeOutcomes.Outcome(0, NodeOutcomes.Result.DELIVERED, null));
   }
 
+  /// Gateways and nodes of different versions work side by side.
+  @Test
+  void a_frame_calls_its_messages_letters_on_the_wire() {
+    NodeFrame.Message message = new NodeFrame.Message(PUSH.id(), CLOCK.instant(), "{}");
+    NodeFrame.Target target = new NodeFrame.Target(APP, new DeviceId("d1"), 0, 7L);
+    NodeFrame frame = new NodeFrame("1", CLOCK.instant(), List.of(message), List.of(target));
+    NodeBroadcast broadcast =
+        new NodeBroadcast(
+            "1", CLOCK.instant(), message, APP, List.of(new DeviceId("d1")), List.of(7L));
+
+    assertThat(new String(WireForm.write(frame), StandardCharsets.UTF_8))
+        .contains("\"letters\":[{", "\"letter\":0")
+        .doesNotContain("message");
+    assertThat(new String(WireForm.write(broadcast), StandardCharsets.UTF_8))
+        .contains("\"letter\":{")
+        .doesNotContain("message");
+    assertThat(WireForm.read(WireForm.write(frame), NodeFrame.class)).isEqualTo(frame);
+    assertThat(WireForm.read(WireForm.write(broadcast), NodeBroadcast.class)).isEqualTo(broadcast);
+  }
+
   @Test
   void unreadable_items_are_reported_byte_for_byte_and_the_others_are_read() {
     String push = new String(WireForm.write(PUSH), StandardCharsets.UTF_8);

@@ -1,7 +1,7 @@
 package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.directory.OwnershipDoubts;
-import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
@@ -39,7 +39,7 @@ public final class BroadcastDispatch {
   public void dispatch(NodeBroadcast frame, Answers answers) {
     shared.metrics().broadcasts.increment();
     var targets = new TargetAnswers(frame.frame(), frame.answerBy(), answers, shared);
-    var letter = TargetAnswers.letter(frame.letter());
+    var publish = TargetAnswers.publish(frame.message());
     if (targets.endStale(frame.devices().size())) {
       return;
     }
@@ -47,7 +47,7 @@ public final class BroadcastDispatch {
     try {
       for (int target = 0; target < frame.devices().size(); target++) {
         try {
-          find(frame, target, letter, targets, parts);
+          find(frame, target, publish, targets, parts);
         } catch (RuntimeException | Error bug) {
           LOG.error("event=broadcast_target_error target={}", target, bug);
           targets.notHere(target);
@@ -62,7 +62,7 @@ public final class BroadcastDispatch {
   private static void find(
       NodeBroadcast frame,
       int target,
-      Letter letter,
+      SharedPublish publish,
       TargetAnswers answers,
       Map<Loop, BroadcastLane.Part> parts) {
     Long epoch = frame.epochs().get(target);
@@ -71,7 +71,7 @@ public final class BroadcastDispatch {
     var session = answers.admit(target, device, epoch == 0 ? null : epoch);
     if (session != null) {
       parts
-          .computeIfAbsent(session.loop(), _ -> new BroadcastLane.Part(letter, answers))
+          .computeIfAbsent(session.loop(), _ -> new BroadcastLane.Part(publish, answers))
           .add(session, target, epoch);
     }
   }

@@ -2,7 +2,7 @@ package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.Loop;
@@ -53,7 +53,7 @@ final class BroadcastLane {
 
   /// The devices of one broadcast that one loop has. Filled by one thread, then confined to the loop.
   static final class Part {
-    private final Letter letter;
+    private final SharedPublish publish;
     private final TargetAnswers answers;
     private final long offerByNanos;
     private final int bytesEach;
@@ -62,12 +62,12 @@ final class BroadcastLane {
     private long[] epochs = new long[64];
     private int next;
 
-    Part(Letter letter, TargetAnswers answers) {
-      this.letter = letter;
+    Part(SharedPublish publish, TargetAnswers answers) {
+      this.publish = publish;
       this.answers = answers;
       this.offerByNanos =
           Math.max(answers.answerByNanos, answers.arrivedNanos + OFFERED_AT_LEAST.toNanos());
-      this.bytesEach = KERNEL_BYTES + letter.payload().size();
+      this.bytesEach = KERNEL_BYTES + publish.payload().size();
     }
 
     void add(DeviceSession session, int target, long epoch) {
@@ -179,7 +179,7 @@ final class BroadcastLane {
     }
 
     void offer() {
-      var message = new OutboundMessage(part.letter, part.answers.answerByNanos, this);
+      var message = new OutboundMessage(part.publish, part.answers.answerByNanos, this);
       bytesInFlight += part.bytesEach;
       offer(part.sessions.get(index), message);
     }

@@ -2,11 +2,11 @@ package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.directory.OwnershipDoubts;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Settlement;
-import io.pushplanet.cm.transport.HandOver;
+import io.pushplanet.cm.transport.LoopTasks;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.Refusal;
@@ -41,12 +41,12 @@ public final class FrameDispatch {
     if (targets.endStale(frame.targets().size())) {
       return;
     }
-    var letters = frame.letters().stream().map(TargetAnswers::letter).toList();
-    var found = new HandOver();
+    var publishes = frame.messages().stream().map(TargetAnswers::publish).toList();
+    var offers = new LoopTasks();
     try {
       for (int target = 0; target < frame.targets().size(); target++) {
         try {
-          find(frame.targets().get(target), target, letters, targets, found);
+          find(frame.targets().get(target), target, publishes, targets, offers);
         } catch (RuntimeException | Error bug) {
           LOG.error("event=target_error target={}", target, bug);
           targets.notHere(target);
@@ -54,26 +54,26 @@ public final class FrameDispatch {
       }
     } finally {
       // An admitted target counts as open until its session has been offered its message.
-      found.go();
+      offers.go();
     }
   }
 
   private static void find(
       NodeFrame.Target wanted,
       int target,
-      List<Letter> letters,
+      List<SharedPublish> publishes,
       TargetAnswers answers,
-      HandOver found) {
-    if (wanted.letter() < 0 || wanted.letter() >= letters.size()) {
-      answers.refused(target, Refusal.NO_LETTER, null);
+      LoopTasks offers) {
+    if (wanted.message() < 0 || wanted.message() >= publishes.size()) {
+      answers.refused(target, Refusal.NO_MESSAGE, null);
       return;
     }
     var device = new DeviceKey(wanted.app(), wanted.device());
     var session = answers.admit(target, device, wanted.epoch());
     if (session != null) {
       var here = new Target(answers, target, session);
-      var letter = letters.get(wanted.letter());
-      found.add(session.loop(), () -> here.offer(letter));
+      var publish = publishes.get(wanted.message());
+      offers.add(session.loop(), () -> here.offer(publish));
     }
   }
 
@@ -88,8 +88,8 @@ public final class FrameDispatch {
       this.session = session;
     }
 
-    void offer(Letter letter) {
-      offer(session, new OutboundMessage(letter, answers.answerByNanos, this));
+    void offer(SharedPublish publish) {
+      offer(session, new OutboundMessage(publish, answers.answerByNanos, this));
     }
 
     @Override

@@ -3,7 +3,7 @@ package io.pushplanet.cm.delivery;
 import io.pushplanet.cm.directory.OwnershipDoubts;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.common.session.DeviceKey;
@@ -54,9 +54,9 @@ final class TargetAnswers {
     this.answerByNanos = arrivedNanos + shared.settings().patience(now, answerBy).toNanos();
   }
 
-  /// The message as the sessions publish it.
-  static Letter letter(NodeFrame.Letter letter) {
-    return new Letter(letter.id(), Binary.of(letter.payload()), letter.expiresAt().toEpochMilli());
+  static SharedPublish publish(NodeFrame.Message message) {
+    return new SharedPublish(
+        message.id(), Binary.of(message.payload()), message.expiresAt().toEpochMilli());
   }
 
   /// Answers all targets of a stale frame. This node stood still before it read the frame, and the

@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.directory.Directory.Answer;
 import io.pushplanet.cm.directory.Directory.Command;
-import io.pushplanet.cm.transport.HandOver;
+import io.pushplanet.cm.transport.LoopTasks;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import java.time.Duration;
@@ -92,11 +92,11 @@ final class CommandPipeline {
 
     /// Only the first task runs: when handing back the answers fails, the sender does not know
     /// which tasks were handed over, and hands all of them over again.
-    void call(HandOver handOver, Function<Callback, Runnable> how) {
+    void call(LoopTasks tasks, Function<Callback, Runnable> how) {
       var its = callback;
       if (its != null) {
         var task = taskOf(its, how);
-        handOver.add(
+        tasks.add(
             its.loop(),
             () -> {
               if (!called) {
@@ -214,10 +214,10 @@ final class CommandPipeline {
   private List<Queued> inTime(List<Queued> some) {
     long latest = clock.millis() - patience.toMillis();
     var sent = new ArrayList<Queued>(some.size());
-    var handOver = new HandOver();
+    var tasks = new LoopTasks();
     for (var each : some) {
       if (each.isTooLate(latest)) {
-        each.call(handOver, Callback::tooLate);
+        each.call(tasks, Callback::tooLate);
         continue;
       }
       try {
@@ -226,10 +226,10 @@ final class CommandPipeline {
       } catch (RuntimeException | Error bug) {
         metrics.directoryFailures.increment();
         LOG.error("event=order_error", bug);
-        each.call(handOver, NO_ANSWER);
+        each.call(tasks, NO_ANSWER);
       }
     }
-    handOver.go();
+    tasks.go();
     return sent;
   }
 
@@ -274,20 +274,20 @@ final class CommandPipeline {
       return;
     }
     var answers = ask(some);
-    var handOver = new HandOver();
+    var tasks = new LoopTasks();
     for (int index = 0; index < some.size(); index++) {
       var answer = Optional.of(answers.get(index));
-      some.get(index).call(handOver, callback -> callback.answered().apply(answer));
+      some.get(index).call(tasks, callback -> callback.answered().apply(answer));
     }
-    handOver.go();
+    tasks.go();
   }
 
   private static void handBackNothing(List<Queued> some) {
-    var handOver = new HandOver();
+    var tasks = new LoopTasks();
     for (var each : some) {
-      each.call(handOver, NO_ANSWER);
+      each.call(tasks, NO_ANSWER);
     }
-    handOver.go();
+    tasks.go();
   }
 
   private List<Answer> ask(List<Queued> some) {

@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.Settlement;
-import io.pushplanet.cm.transport.HandOver;
+import io.pushplanet.cm.transport.LoopTasks;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.uplink.Events;
 import io.pushplanet.common.delivery.Attempt;
@@ -258,7 +258,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     for (var request : batch) {
       byDevice.computeIfAbsent(request.device(), _ -> new ArrayList<>()).add(request);
     }
-    var handOver = new HandOver();
+    var tasks = new LoopTasks();
     try {
       var devices = List.copyOf(byDevice.keySet());
       var now = clock.instant();
@@ -267,18 +267,18 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       reached(true, "");
       byDevice.forEach((device, asked) -> {
         InboxPage page = pages.getOrDefault(device, InboxPage.Rows.NONE);
-        asked.forEach(request -> handOver.add(request.loop(), () -> request.then().accept(page)));
+        asked.forEach(request -> tasks.add(request.loop(), () -> request.then().accept(page)));
       });
     } catch (SQLException away) {
       readFailures.increment();
       reached(false, String.valueOf(away.getMessage()));
-      batch.forEach(request -> handOver.add(request.loop(), request::unreadable));
+      batch.forEach(request -> tasks.add(request.loop(), request::unreadable));
     } catch (RuntimeException | Error bug) {
       LOG.error("event=inbox_read_error", bug);
       readFailures.increment();
-      batch.forEach(request -> handOver.add(request.loop(), request::unreadable));
+      batch.forEach(request -> tasks.add(request.loop(), request::unreadable));
     }
-    handOver.go();
+    tasks.go();
   }
 
   private void delete(List<InboxRow> rows) throws SQLException {

@@ -1,7 +1,7 @@
 package io.pushplanet.cm.inbox;
 
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.common.message.MessageId;
@@ -73,7 +73,7 @@ public final class InboxDrain {
       broadcastUnderWay |= row.isBroadcast();
       if (row.fate() == InboxRow.Fate.DUE) {
         return new OutboundMessage(
-            new Letter(row.message(), row.payload(), row.expiresAtMillis()),
+            new SharedPublish(row.message(), row.payload(), row.expiresAtMillis()),
             OutboundMessage.NO_DEADLINE,
             new Parked(row));
       }

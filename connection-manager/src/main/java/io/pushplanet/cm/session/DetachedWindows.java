@@ -16,7 +16,7 @@ public final class DetachedWindows {
   static final int MOST_DEVICES = 10_000;
 
   /// One message as it was sent. Whoever handed it over was told its end.
-  public record Unacknowledged(int packetId, Letter letter) {}
+  public record Unacknowledged(int packetId, SharedPublish publish) {}
 
   private record Window(long epoch, long untilMillis, List<Unacknowledged> left) {}
 
@@ -59,6 +59,6 @@ public final class DetachedWindows {
   }
 
   private static long lastExpiry(List<Unacknowledged> left) {
-    return left.stream().mapToLong(each -> each.letter().expiresAtMillis()).max().orElseThrow();
+    return left.stream().mapToLong(each -> each.publish().expiresAtMillis()).max().orElseThrow();
   }
 }

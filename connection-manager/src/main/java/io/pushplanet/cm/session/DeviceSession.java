@@ -290,7 +290,7 @@ public final class DeviceSession {
   private void redeliver(List<Unacknowledged> left) {
     for (var old : left) {
       if (inFlight.size() >= terms.window()
-          || shared.clock().millis() > old.letter().expiresAtMillis()) {
+          || shared.clock().millis() > old.publish().expiresAtMillis()) {
         continue;
       }
       write(InFlight.again(old, loop().nowNanos()));
@@ -572,7 +572,7 @@ public final class DeviceSession {
             sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
             current == null ? 0 : current.identifier());
     var packet =
-        sent.letter.publish(link(), shape, sent.packetId, sent.isAgain(), shared.clock().millis());
+        sent.publish.encodedFor(link(), shape, sent.packetId, sent.isAgain(), shared.clock().millis());
     if (packet.length > terms.largestPacket()) {
       shared.metrics().dropped(Drop.TOO_LONG);
       sent.settle(

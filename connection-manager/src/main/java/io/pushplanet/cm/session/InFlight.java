@@ -9,7 +9,7 @@ final class InFlight {
   final int packetId;
 
   final long sentNanos;
-  final Letter letter;
+  final SharedPublish publish;
   private final boolean again;
   // Null once its origin was told: behind that is a whole frame, and a device may never
   // acknowledge.
@@ -18,23 +18,23 @@ final class InFlight {
   private InFlight(
       int packetId,
       long sentNanos,
-      Letter letter,
+      SharedPublish publish,
       boolean again,
       @Nullable OutboundMessage unsettled) {
     this.packetId = packetId;
     this.sentNanos = sentNanos;
-    this.letter = letter;
+    this.publish = publish;
     this.again = again;
     this.unsettled = unsettled;
   }
 
   static InFlight first(int packetId, long sentNanos, OutboundMessage message) {
-    return new InFlight(packetId, sentNanos, message.letter(), false, message);
+    return new InFlight(packetId, sentNanos, message.publish(), false, message);
   }
 
   /// What an earlier connection left, under its packet id; that connection's end was told to the origin.
   static InFlight again(Unacknowledged left, long sentNanos) {
-    return new InFlight(left.packetId(), sentNanos, left.letter(), true, null);
+    return new InFlight(left.packetId(), sentNanos, left.publish(), true, null);
   }
 
   /// Whether it goes out with DUP.
@@ -62,7 +62,7 @@ final class InFlight {
     if (settlement instanceof Settlement.Delivered && isLate(nowNanos)) {
       end =
           new Settlement.Delivered(
-              shared.late().add(device, letter.id(), shared.clock().instant()));
+              shared.late().add(device, publish.id(), shared.clock().instant()));
       shared.metrics().lateAcknowledgements.increment();
     }
     tell(end, shared.metrics());

@@ -6,9 +6,9 @@ import io.pushplanet.common.message.MessageId;
 
 /// A message on its way to one device, and who wants to know what became of it.
 ///
-/// @param letter shared by all recipients
+/// @param publish shared by all recipients
 /// @param answerByNanos when the origin stops waiting, by the loop's clock; [#NO_DEADLINE] for none
-public record OutboundMessage(Letter letter, long answerByNanos, Origin origin) {
+public record OutboundMessage(SharedPublish publish, long answerByNanos, Origin origin) {
   public static final long NO_DEADLINE = Long.MAX_VALUE;
 
   /// Who handed the message over. Told of its end exactly once, on the session's loop; must not block.
@@ -20,15 +20,15 @@ public record OutboundMessage(Letter letter, long answerByNanos, Origin origin) 
   }
 
   public MessageId id() {
-    return letter.id();
+    return publish.id();
   }
 
   public Binary payload() {
-    return letter.payload();
+    return publish.payload();
   }
 
   public long expiresAtMillis() {
-    return letter.expiresAtMillis();
+    return publish.expiresAtMillis();
   }
 
   boolean isOverdue(long nowNanos) {

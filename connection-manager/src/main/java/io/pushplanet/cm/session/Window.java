@@ -56,7 +56,7 @@ final class Window extends Backlog<InFlight> {
 
   @Nullable InFlight find(MessageId message) {
     for (var sent : this) {
-      if (sent.letter.id().equals(message)) {
+      if (sent.publish.id().equals(message)) {
         return sent;
       }
     }
@@ -116,7 +116,7 @@ final class Window extends Backlog<InFlight> {
     var left = new ArrayList<Unacknowledged>();
     for (var sent : this) {
       if (sent.packetId != 0) {
-        left.add(new Unacknowledged(sent.packetId, sent.letter));
+        left.add(new Unacknowledged(sent.packetId, sent.publish));
       }
     }
     return left;

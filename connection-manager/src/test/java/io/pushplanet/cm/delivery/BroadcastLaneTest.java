@@ -331,7 +331,7 @@ class BroadcastLaneTest {
             new NodeBroadcast(
                 "1",
                 clock.instant().plus(patience),
-                new NodeFrame.Letter(message, clock.instant().plusSeconds(3_600), PAYLOAD),
+                new NodeFrame.Message(message, clock.instant().plusSeconds(3_600), PAYLOAD),
                 APP,
                 devices,
                 epochs),

@@ -147,14 +147,14 @@ class FrameDispatchTest {
   }
 
   private NodeFrame frame(String... devices) {
-    var letter =
-        new NodeFrame.Letter(
+    var message =
+        new NodeFrame.Message(
             PushBuilder.aPush(clock).build().id(), clock.instant().plusSeconds(3_600), "{}");
     var targets =
         Arrays.stream(devices)
             .map(id -> new NodeFrame.Target(APP, new DeviceId(id), 0, 1L))
             .toList();
-    return new NodeFrame("1", clock.instant().plusSeconds(10), List.of(letter), targets);
+    return new NodeFrame("1", clock.instant().plusSeconds(10), List.of(message), targets);
   }
 
   private void dispatch(NodeFrame frame) {

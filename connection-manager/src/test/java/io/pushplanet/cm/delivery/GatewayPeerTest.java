@@ -181,12 +181,12 @@ class GatewayPeerTest {
   private MqttPacket deliver(int packetId, int targets) {
     var now = clock.instant();
     var id = new MessageId("0190ca00-0000-7000-8000-000000000001");
-    var letter = new NodeFrame.Letter(id, now.plusSeconds(60), "{}");
+    var message = new NodeFrame.Message(id, now.plusSeconds(60), "{}");
     var frame =
         new NodeFrame(
             "frame-" + packetId,
             now.plusSeconds(25),
-            List.of(letter),
+            List.of(message),
             IntStream.range(0, targets)
                 .mapToObj(
                     n -> new NodeFrame.Target(new AppId("shop"), new DeviceId("d" + n), 0, null))

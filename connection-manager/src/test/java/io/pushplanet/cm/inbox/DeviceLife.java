@@ -13,7 +13,7 @@ import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.LateAcknowledgements;
-import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
@@ -206,7 +206,7 @@ final class DeviceLife {
     long patience = Duration.ofMillis(random.nextInt(10_000)).toNanos();
     session.offer(
         new OutboundMessage(
-            new Letter(message.id(), message.payload(), message.expiresAtMillis),
+            new SharedPublish(message.id(), message.payload(), message.expiresAtMillis),
             loop.nowNanos + patience,
             new Fresh(message)));
     loop.turn();

@@ -9,7 +9,7 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.LateAcknowledgements;
-import io.pushplanet.cm.session.Letter;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
@@ -239,7 +239,7 @@ class InboxOrderTest {
   private void offer(int number) {
     session.offer(
         new OutboundMessage(
-            new Letter(id(number), payload(number), Long.MAX_VALUE),
+            new SharedPublish(id(number), payload(number), Long.MAX_VALUE),
             OutboundMessage.NO_DEADLINE,
             new OutboundMessage.Origin() {
               @Override

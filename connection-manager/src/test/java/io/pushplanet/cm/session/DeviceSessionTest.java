@@ -86,7 +86,7 @@ class DeviceSessionTest {
 
     again.resume(
         Subscription.of(QoS.AT_LEAST_ONCE, 0),
-        List.of(new Unacknowledged(1, letter()), new Unacknowledged(2, letter())));
+        List.of(new Unacknowledged(1, publish()), new Unacknowledged(2, publish())));
 
     assertThat(full.sent).as("before it ended").hasSize(1);
     assertThat(metrics.inFlight).hasValue(0);
@@ -220,12 +220,12 @@ class DeviceSessionTest {
     session.offer(message(answerByNanos));
   }
 
-  private Letter letter() {
-    return letter(MESSAGE);
+  private SharedPublish publish() {
+    return publish(MESSAGE);
   }
 
-  private Letter letter(MessageId id) {
-    return new Letter(id, Binary.of("hello"), clock.millis() + 60_000);
+  private SharedPublish publish(MessageId id) {
+    return new SharedPublish(id, Binary.of("hello"), clock.millis() + 60_000);
   }
 
   private OutboundMessage message(long answerByNanos) {
@@ -234,7 +234,7 @@ class DeviceSessionTest {
 
   private OutboundMessage message(MessageId id, long answerByNanos) {
     return new OutboundMessage(
-        letter(id),
+        publish(id),
         answerByNanos,
         new OutboundMessage.Origin() {
           @Override

@@ -97,7 +97,7 @@ final class SimFanout {
           new NodeBroadcast(
               "b" + number,
               Instant.ofEpochMilli(world.nowMillis() + patience),
-              new NodeFrame.Letter(message, expires, message.value() + "/broadcast/" + number),
+              new NodeFrame.Message(message, expires, message.value() + "/broadcast/" + number),
               targets.getFirst().app(),
               targets.stream().map(DeviceKey::device).toList(),
               targets.stream().map(epochs::get).toList());

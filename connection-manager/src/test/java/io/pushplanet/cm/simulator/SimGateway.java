@@ -109,7 +109,7 @@ final class SimGateway {
         new NodeFrame(
             Long.toString(number),
             Instant.ofEpochMilli(world.nowMillis() + patience),
-            List.of(new NodeFrame.Letter(message, expires, message.value() + "/frame/" + number)),
+            List.of(new NodeFrame.Message(message, expires, message.value() + "/frame/" + number)),
             List.of(new NodeFrame.Target(device.app(), device.device(), 0, epoch)));
     long arrival =
         Math.max(lastArrival.getOrDefault(node, 0L), world.nowMicros() + world.below(5_000));

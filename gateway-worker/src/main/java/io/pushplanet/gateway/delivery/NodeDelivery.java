@@ -318,7 +318,7 @@ final class NodeDelivery {
     }
     nodes.broadcast(
         place,
-        new NodeFrame.Letter(push.id(), lastMoment(push, answerBy), DevicePayload.of(push)),
+        new NodeFrame.Message(push.id(), lastMoment(push, answerBy), DevicePayload.of(push)),
         push.app(),
         devices,
         epochs,
@@ -332,31 +332,31 @@ final class NodeDelivery {
       Map<DeviceKey, SessionOwner> owners,
       Consumer<List<Answer>> answers) {
     Instant answerBy = answerBy(frame.requests);
-    List<NodeFrame.Letter> letters = new ArrayList<>();
-    Map<MessageId, Integer> letterOf = new HashMap<>();
+    List<NodeFrame.Message> messages = new ArrayList<>();
+    Map<MessageId, Integer> indexOf = new HashMap<>();
     List<NodeFrame.Target> targets = new ArrayList<>();
     for (Request request : frame.requests) {
       Parcel parcel = request.parcel();
-      int letter =
-          letterOf.computeIfAbsent(
+      int message =
+          indexOf.computeIfAbsent(
               parcel.push().id(),
               id -> {
-                letters.add(
-                    new NodeFrame.Letter(
+                messages.add(
+                    new NodeFrame.Message(
                         id, lastMoment(parcel.push(), answerBy), frame.payload(parcel.push())));
-                return letters.size() - 1;
+                return messages.size() - 1;
               });
       SessionOwner owner = owners.get(parcel.key());
       targets.add(
           new NodeFrame.Target(
               parcel.push().app(),
               parcel.recipient().device(),
-              letter,
+              message,
               owner == null ? null : owner.epoch()));
     }
     nodes.deliver(
         place,
-        letters,
+        messages,
         targets,
         answerBy,
         some ->

@@ -147,14 +147,14 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   /// lease is `not_here`.
   public void deliver(
       Place place,
-      List<NodeFrame.Letter> letters,
+      List<NodeFrame.Message> messages,
       List<NodeFrame.Target> targets,
       Instant answerBy,
       Consumer<List<NodeOutcomes.Outcome>> answers) {
     exchange(
         place,
         NodeFrame.DELIVER_TOPIC,
-        number -> new NodeFrame(number, answerBy, letters, targets),
+        number -> new NodeFrame(number, answerBy, messages, targets),
         targets.size(),
         answerBy,
         some -> answers.accept(some.stream().map(outcome -> believed(targets, outcome)).toList()));
@@ -163,7 +163,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   /// The same for one message to many devices of an app.
   public void broadcast(
       Place place,
-      NodeFrame.Letter letter,
+      NodeFrame.Message message,
       AppId app,
       List<DeviceId> devices,
       List<Long> epochs,
@@ -172,7 +172,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     exchange(
         place,
         NodeBroadcast.TOPIC,
-        number -> new NodeBroadcast(number, answerBy, letter, app, devices, epochs),
+        number -> new NodeBroadcast(number, answerBy, message, app, devices, epochs),
         devices.size(),
         answerBy,
         answers);

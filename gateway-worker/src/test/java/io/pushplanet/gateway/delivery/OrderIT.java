@@ -42,7 +42,7 @@ class OrderIT extends NodeScene {
     }
     await(batches);
 
-    assertThat(node.letters()).containsExactlyElementsOf(ids(pushes));
+    assertThat(node.messages()).containsExactlyElementsOf(ids(pushes));
     assertThat(overtaking()).isZero();
   }
 
@@ -61,7 +61,7 @@ class OrderIT extends NodeScene {
 
     await(List.of(delivering(Channel.MQTT, false, tickets.take(), pushes.toArray(Push[]::new))));
 
-    assertThat(node.letters()).containsExactlyElementsOf(ids(pushes));
+    assertThat(node.messages()).containsExactlyElementsOf(ids(pushes));
   }
 
   /// Each wait has frames of its own.
@@ -83,7 +83,7 @@ class OrderIT extends NodeScene {
 
     await(List.of(delivering(Channel.MQTT, false, tickets.take(), pushes.toArray(Push[]::new))));
 
-    assertThat(node.letters()).containsExactlyElementsOf(ids(pushes));
+    assertThat(node.messages()).containsExactlyElementsOf(ids(pushes));
   }
 
   @Test
@@ -97,7 +97,7 @@ class OrderIT extends NodeScene {
       await(List.of(delivering(Channel.MQTT, false, tickets.take(), push)));
     }
 
-    assertThat(node.letters()).containsExactlyElementsOf(ids(pushes));
+    assertThat(node.messages()).containsExactlyElementsOf(ids(pushes));
     assertThat(overtaking()).isEqualTo(1);
   }
 
@@ -115,14 +115,14 @@ class OrderIT extends NodeScene {
         await(List.of(delivering(Channel.MQTT, false, tickets.take(), fresh)));
 
         assertThat(hangs.isDone()).isFalse();
-        assertThat(node.letters()).containsExactly(fresh.id());
+        assertThat(node.messages()).containsExactly(fresh.id());
         sql.execute("UNLOCK TABLES");
         await(List.of(hangs));
       } finally {
         sql.execute("UNLOCK TABLES");
       }
     }
-    assertThat(node.letters()).containsExactly(fresh.id(), again.id());
+    assertThat(node.messages()).containsExactly(fresh.id(), again.id());
     assertThat(overtaking()).isZero();
   }
 

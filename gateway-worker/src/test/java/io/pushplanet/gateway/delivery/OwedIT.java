@@ -98,7 +98,7 @@ class OwedIT extends NodeScene {
     connect("gone");
     delivery.writeOwed(batch(owed));
 
-    assertThat(node.letters()).containsExactly(here.id());
+    assertThat(node.messages()).containsExactly(here.id());
     assertThat(ended(DeliveryState.DELIVERED)).containsExactly("here");
     assertThat(inbox()).containsExactly("gone");
     // It connected while its message was not in the inbox yet.

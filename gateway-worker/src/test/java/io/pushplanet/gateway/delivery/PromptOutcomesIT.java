@@ -167,7 +167,7 @@ class PromptOutcomesIT extends NodeScene {
     }
     Instant soon = clock.instant().plusSeconds(20);
     silent.forEach(push -> batches.add(delivering(Channel.MQTT, push)));
-    Eventually.within(PATIENCE, () -> assertThat(node.letters()).hasSize(20));
+    Eventually.within(PATIENCE, () -> assertThat(node.messages()).hasSize(20));
 
     servers.connect("other", "d1", node.lease(clock.instant()).node());
     node.answer("d1", Result.DELIVERED);

@@ -38,7 +38,7 @@ public final class FakeNode implements AutoCloseable {
       new ConcurrentHashMap<>();
   private final Queue<DeviceId> drained = new ConcurrentLinkedQueue<>();
   private final Queue<Integer> broadcasts = new ConcurrentLinkedQueue<>();
-  private final Queue<MessageId> letters = new ConcurrentLinkedQueue<>();
+  private final Queue<MessageId> messages = new ConcurrentLinkedQueue<>();
   private final Map<MessageId, Instant> answerBy = new ConcurrentHashMap<>();
   private final List<Open> frames = new ArrayList<>();
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
@@ -125,8 +125,8 @@ public final class FakeNode implements AutoCloseable {
   }
 
   /// The messages it was given to deliver, as they came.
-  public List<MessageId> letters() {
-    return List.copyOf(letters);
+  public List<MessageId> messages() {
+    return List.copyOf(messages);
   }
 
   /// Until when the frame in which the message came last is waited for.
@@ -220,10 +220,10 @@ public final class FakeNode implements AutoCloseable {
     if (topic.equals(NodeFrame.DELIVER_TOPIC)) {
       NodeFrame frame = WireForm.read(payload, NodeFrame.class);
       frame
-          .letters()
-          .forEach(letter -> {
-            letters.add(letter.id());
-            answerBy.put(letter.id(), frame.answerBy());
+          .messages()
+          .forEach(message -> {
+            messages.add(message.id());
+            answerBy.put(message.id(), frame.answerBy());
           });
       take(
           new Open(
@@ -234,7 +234,7 @@ public final class FakeNode implements AutoCloseable {
     } else if (topic.equals(NodeBroadcast.TOPIC)) {
       NodeBroadcast frame = WireForm.read(payload, NodeBroadcast.class);
       broadcasts.add(frame.devices().size());
-      letters.add(frame.letter().id());
+      messages.add(frame.message().id());
       take(new Open(frame.frame(), frame.devices(), answersTo, out));
     }
   }

@@ -295,7 +295,7 @@ class NodesIT {
         Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())));
         var frames = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<List<Result>> silent = frames.submit(() -> delivered(nodes, "n1"));
-      Eventually.within(Duration.ofSeconds(60), () -> assertThat(node.letters()).hasSize(1));
+      Eventually.within(Duration.ofSeconds(60), () -> assertThat(node.messages()).hasSize(1));
 
       nodes.waitNoMore();
 
@@ -370,7 +370,7 @@ class NodesIT {
     nodes.deliver(
         nodes.queue(new NodeId(node), Priority.HIGH),
         List.of(
-            new NodeFrame.Letter(
+            new NodeFrame.Message(
                 new MessageId("019aa000-0000-7000-8000-000000000001"), answerBy, "{}")),
         List.of(new NodeFrame.Target(new AppId("shop"), new DeviceId("d1"), 0, null)),
         answerBy,

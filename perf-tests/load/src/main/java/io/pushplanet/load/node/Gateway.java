@@ -67,7 +67,7 @@ public final class Gateway implements Sender {
   public void send(List<Device> devices) {
     Instant now = clock.instant();
     var id = ids.next();
-    var letter = new NodeFrame.Letter(id, now.plus(TIME_TO_LIVE), Payload.of(id.value()));
+    var message = new NodeFrame.Message(id, now.plus(TIME_TO_LIVE), Payload.of(id.value()));
     try {
       for (int from = 0; from < devices.size(); from += TARGETS_PER_FRAME) {
         List<NodeFrame.Target> targets =
@@ -75,7 +75,7 @@ public final class Gateway implements Sender {
                 .map(device -> new NodeFrame.Target(device.app(), device.id(), 0, null))
                 .toList();
         var frame =
-            new NodeFrame(id.value() + "-" + from, now.plus(PATIENCE), List.of(letter), targets);
+            new NodeFrame(id.value() + "-" + from, now.plus(PATIENCE), List.of(message), targets);
         client.publish(NodeFrame.DELIVER_TOPIC, WireForm.write(frame), 1, false);
       }
     } catch (MqttException e) {
@@ -95,7 +95,7 @@ public final class Gateway implements Sender {
   public void broadcast(List<Device> devices) {
     Instant now = clock.instant();
     var id = ids.next();
-    var letter = new NodeFrame.Letter(id, now.plus(TIME_TO_LIVE), Payload.of(id.value()));
+    var message = new NodeFrame.Message(id, now.plus(TIME_TO_LIVE), Payload.of(id.value()));
     try {
       for (int from = 0; from < devices.size(); from += DEVICES_PER_BROADCAST) {
         List<Device> some =
@@ -104,7 +104,7 @@ public final class Gateway implements Sender {
             new NodeBroadcast(
                 id.value() + "-" + from,
                 now.plus(PATIENCE),
-                letter,
+                message,
                 some.getFirst().app(),
                 some.stream().map(Device::id).toList(),
                 some.stream().map(device -> 0L).toList());

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// A message as devices get it. Its PUBLISH is encoded once for all devices that take it in the same shape (version, QoS,
 /// subscription identifier, seconds left): a copy with its own packet id is all that one more device costs. Thread-safe: loops
 /// share what is encoded, and at worst encode it twice.
-public final class Letter {
+public final class SharedPublish {
   private static final int SHAPES = 4;
   private static final int ID_IN_SHAPE = 1;
 
@@ -28,7 +28,7 @@ public final class Letter {
   }
 
   /// @param payload never changed
-  public Letter(MessageId id, Binary payload, long expiresAtMillis) {
+  public SharedPublish(MessageId id, Binary payload, long expiresAtMillis) {
     this.id = id;
     this.payload = payload;
     this.expiresAtMillis = expiresAtMillis;
@@ -49,7 +49,7 @@ public final class Letter {
   /// The bytes of its PUBLISH on this link; at QoS 0 everybody's, not to be changed.
   ///
   /// @param packetId 0 at QoS 0
-  byte[] publish(
+  byte[] encodedFor(
       Link link, Subscription subscription, int packetId, boolean duplicate, long nowMillis) {
     byte[] bytes = encoded(link, subscription, nowMillis);
     if (packetId == 0) {
