@@ -5,7 +5,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Import;
 
-/// Starts one connection manager. Its way of a message begins in [ConnectionPipeline].
+/// Starts one connection manager. Read on in [ConnectionPipeline].
 @SpringBootApplication
 @Import(PlatformConfiguration.class)
 public class ConnectionManagerApplication {

@@ -41,16 +41,21 @@ import org.jspecify.annotations.Nullable;
 
 /// The story of a device's connection, from top to bottom:
 ///
-/// 1. a socket is accepted, and CONNECT comes: [Reception] says whether the device may come in;
-/// 2. an older connection of the same device on this node is closed, [Registrar] takes the device over in the directory, which knows whether
-///    it was deleted since it was given its password, and waits until a node that had it has let it go;
-/// 3. the session stands in the [SessionTable], CONNACK goes out, what the last connection left open is sent again;
-/// 4. SUBSCRIBE to `push/messages`: what waited in the inbox is drained ([InboxDrain]);
-/// 5. gateways' frames are offered to the session (package `delivery`), the device's PUBACK settles them;
-/// 6. receipts and uplinks become events ([InboundFlow]), acknowledged once the broker has them;
-/// 7. the connection ends: the will is told (but of a device that was deleted), the directory is released.
+/// 1. A socket is accepted and CONNECT arrives. [Reception] decides whether the device may connect.
+/// 2. An older connection of the same device on this node is closed. [Registrar] claims the device
+///    in the directory, which knows whether the device was deleted after it got its password, and
+///    waits until the former node has let the device go.
+/// 3. The session is put into the [SessionTable], CONNACK is sent, and messages that the last
+///    connection left unacknowledged are sent again.
+/// 4. The device subscribes to `push/messages`, and its inbox is drained ([InboxDrain]).
+/// 5. Gateways' frames are offered to the session (package `delivery`), and the device's PUBACKs
+///    settle them.
+/// 6. Receipts and uplinks become events ([InboundFlow]) and are acknowledged once the broker has
+///    confirmed them.
+/// 7. The connection ends: the will is published, unless the device was deleted, and the directory
+///    is told.
 ///
-/// Thread-safe; everything about one connection happens on its event loop.
+/// Thread-safe. All work for one connection happens on its event loop.
 public final class ConnectionPipeline {
   private final DeviceHandshake handshake;
   private final Admission admission;
@@ -66,11 +71,11 @@ public final class ConnectionPipeline {
   private final DelayedWills wills;
   private final Limits limits;
 
-  /// @param packet what a device may send
-  /// @param uplinksInFlight unacknowledged publishes of one device
+  /// @param packet limits for the packets that a device sends
+  /// @param uplinksInFlight how many publishes of one device may be unacknowledged
   public record Limits(PacketLimits packet, int uplinksInFlight) {}
 
-  /// @param uplinkRates of what devices publish
+  /// @param uplinkRates limits for what devices publish
   public ConnectionPipeline(
       DeviceHandshake handshake,
       Admission admission,
@@ -101,12 +106,12 @@ public final class ConnectionPipeline {
     this.limits = limits;
   }
 
-  /// The peer behind a new link.
+  /// Makes the peer for a new link.
   public MqttPeer accepted(Link link) {
     return new Device(link);
   }
 
-  /// The inbox of this device has something: drains it if the device is here.
+  /// Drains the device's inbox, which is not empty, if the device is connected to this node.
   public void drain(DeviceKey device) {
     var session = sessions.find(device);
     if (session != null) {
@@ -117,7 +122,7 @@ public final class ConnectionPipeline {
   /// One device's connection. Confined to its event loop.
   private final class Device implements MqttPeer, DeviceSession.Owner {
     private final Link link;
-    // The rest is there only while it is needed: of nearly every device it is not.
+    // The other parts exist only while they are needed; almost every device needs none of them.
     private @Nullable DeviceSession session;
     private @Nullable InboundFlow inbound;
     private @Nullable InboxDrain drain;
@@ -140,7 +145,7 @@ public final class ConnectionPipeline {
         return;
       }
       if (current.isLost() && !(packet instanceof MqttPacket.PubAck)) {
-        // Its new node hears it: whatever it gets no answer for it asks there again.
+        // The device's new node hears it: the device repeats there what is not answered here.
         return;
       }
       switch (packet) {
@@ -179,7 +184,8 @@ public final class ConnectionPipeline {
     // 1. CONNECT
 
     private void first(MqttPacket packet) {
-      // The decoder lets nothing but CONNECT come first, and reading pauses until it is answered.
+      // The decoder accepts nothing but CONNECT as the first packet, and reading pauses until
+      // CONNECT is answered.
       if (!(packet instanceof MqttPacket.Connect connect)) {
         return;
       }
@@ -189,7 +195,8 @@ public final class ConnectionPipeline {
       }
     }
 
-    // 2. The device is ours: first on this node, then in the directory.
+    // 2. This node takes the device over: first from its own older connection, then in the
+    //    directory.
 
     private void takeOver(Welcome known) {
       // In a storm a CONNECT may have waited in the kernel for seconds, and its client have given
@@ -203,7 +210,8 @@ public final class ConnectionPipeline {
       link.pauseReading();
       var before = sessions.find(known.device());
       if (before == null || before.passwordEnds() > known.passwordEnds()) {
-        // Who comes by an older password than who is here may be denied: then he ends nothing.
+        // An older password may have been revoked, so this connection must not evict the current
+        // one.
         claim(known, beganNanos);
         return;
       }
@@ -266,7 +274,7 @@ public final class ConnectionPipeline {
           loser.loop().execute(loser::fence);
         }
         sessions.remove(made);
-        // A frame may have found it in the table meanwhile.
+        // A frame may have found the session in the table already.
         made.end();
         registrar.outrun(
             known.device(), claim, known.terms().expirySeconds(), known.passwordEnds());
@@ -284,8 +292,8 @@ public final class ConnectionPipeline {
         resume(made, known.device(), remembered);
         return;
       }
-      // Two connections of one device were claimed at once: the window of the first is taken up
-      // when it is closed.
+      // Two connections of this device were claimed at the same time. The older one's window is
+      // taken over after the older one is closed.
       loser
           .loop()
           .execute(() -> {
@@ -308,7 +316,7 @@ public final class ConnectionPipeline {
         link.resumeReading();
         return;
       }
-      // One packet of each of its connections would come in otherwise, however many it makes.
+      // Otherwise every new connection of the device could send one more packet.
       inbound = inboundAt(rate);
       inbound.holdBack();
     }
@@ -456,7 +464,8 @@ public final class ConnectionPipeline {
       retire();
     }
 
-    /// Once, at the latest when the socket is gone: after a takeover or a goodbye the session ends before its socket has lingered out.
+    /// Ends the session, once. This happens when the socket has closed at the latest; after a
+    /// takeover or a DISCONNECT it happens before the socket has finished lingering.
     @Override
     public void retire() {
       var ended = session;
@@ -473,9 +482,9 @@ public final class ConnectionPipeline {
       var left = ended.end();
       boolean wasCurrent = sessions.remove(ended);
       if (ended.terms().isPersistent()) {
-        // A session without a subscription is remembered here, also one that was forgotten
-        // meanwhile because the device has
-        // another user: nothing of the former one's may be left of it.
+        // A session without a subscription is remembered, too. The directory may have forgotten the
+        // subscription because the device has another user; then no message of the former user may
+        // remain.
         detached.keep(
             ended.key(),
             ended.epoch(),
@@ -490,7 +499,8 @@ public final class ConnectionPipeline {
       }
     }
 
-    /// After its delay, at the latest when the session ends. Who has been taken over by another node is back already.
+    /// The will is published after its delay, or when the session ends if that is sooner. A device
+    /// that another node has taken over is connected again, so a delayed will is dropped.
     private void tell(Will last, DeviceSession ended, boolean gone) {
       long delay =
           Math.min(

@@ -13,13 +13,17 @@ import io.pushplanet.cm.uplink.UplinkOutcome;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.session.DeviceKey;
 
-/// What one device publishes: receipts and uplinks become events ([Uplinks]) and are acknowledged once the broker has them. A
-/// device whose [InboundWindow] is full is not read meanwhile, nor is one that publishes faster than its rate: at QoS 0 for
-/// some seconds, then what is too much is dropped for one, in which all that waits behind it is heard. Needed only while
-/// something is open or the rate remembers something: one that is at rest is as good as a new one. Confined to the connection's
-/// event loop.
+/// What one device publishes: receipts and uplinks become events ([Uplinks]) and are acknowledged
+/// once the broker has confirmed them.
+///
+/// A device is not read while its [InboundWindow] is full, or while it publishes faster than its
+/// rate. At QoS 0 this lasts for a few seconds; then the device is read for one second, so that its
+/// other packets are heard, and its surplus publishes are dropped.
+///
+/// The object is needed only while an event is unconfirmed or the rate has not recovered; an object
+/// at rest is as good as a new one. Confined to the connection's event loop.
 final class InboundFlow {
-  // One a second; clients wait longer for a PINGRESP.
+  /// There is one sweep per second; clients wait longer than this for a PINGRESP.
   private static final int MOST_SLOWED_SWEEPS = 5;
 
   private final Link link;
@@ -28,11 +32,11 @@ final class InboundFlow {
   private final InboundWindow window;
   private final Rate rate;
   private boolean slowed;
-  // In a row.
+  // Counts consecutive sweeps.
   private int slowedSweeps;
 
   /// @param most the Receive Maximum that the client was told
-  /// @param rate of what it publishes, good or not
+  /// @param rate of the device's publishes, valid or not
   InboundFlow(Link link, Uplinks uplinks, Admission admission, int most, Rate rate) {
     this.link = link;
     this.uplinks = uplinks;
@@ -45,12 +49,12 @@ final class InboundFlow {
     return window.isEmpty() && rate.isRested(nowNanos);
   }
 
-  /// What remembers how much the device has published.
+  /// Remembers how much the device has published.
   Rate rate() {
     return rate;
   }
 
-  /// Its rate does not allow more for now: it is not read until that does.
+  /// Stops reading the device until its rate allows more.
   void holdBack() {
     slowed = true;
     uplinks.countSlowed();
@@ -107,7 +111,8 @@ final class InboundFlow {
               : MqttProperties.NONE;
       window.done(packetId, () -> link.send(new MqttPacket.PubAck(packetId, reason, told)));
     } else if (reason == ReasonCode.PAYLOAD_FORMAT_INVALID) {
-      // 3.1.1 cannot be told, and closing would make it send the same rubbish for ever.
+      // A 3.1.1 client cannot be told the reason, and after a close it would send the same payload
+      // again and again.
       admission.countRefused(reason);
       confirmed(packetId);
     } else if (reason == ReasonCode.QUOTA_EXCEEDED && !asksForAck) {
@@ -132,8 +137,9 @@ final class InboundFlow {
     return slowed || isFull();
   }
 
-  /// A 3.1.1 client knows no Receive Maximum, and at QoS 0 nobody does: such a one is slowed down instead. At QoS 0 not for
-  /// long: who is not read is not heard when it takes its leave, either.
+  /// A 3.1.1 client knows no Receive Maximum, and none applies at QoS 0, so such a client is slowed
+  /// down instead. At QoS 0 this ends after a few seconds, because the DISCONNECT of a device that
+  /// is not read would not be heard.
   private boolean isFull() {
     return window.isHeldBack() || (!link.isV5() && window.isExhausted());
   }
@@ -143,7 +149,7 @@ final class InboundFlow {
     link.disconnect(reason, why);
   }
 
-  /// @return whether it has to be looked at again in a second
+  /// @return whether it must be swept again in a second
   boolean swept(long nowNanos) {
     slowedSweeps = slowed ? slowedSweeps + 1 : 0;
     if (!slowed && !window.isHeldBack()) {

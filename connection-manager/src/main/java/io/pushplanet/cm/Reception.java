@@ -16,8 +16,9 @@ import io.pushplanet.cm.session.SessionTable;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/// Who may come in: a CONNECT is read and its credential checked ([DeviceHandshake]) if there is room ([Admission]); whoever
-/// may not is told why and, where that helps, when to come back. Holds nothing of a connection; called on its event loop.
+/// Decides which devices may connect: reads the CONNECT and checks its credential
+/// ([DeviceHandshake]) if there is room ([Admission]). A refused client is told why and, where it
+/// helps, when to come back. Holds no state of a connection; called on the connection's event loop.
 final class Reception {
   private final DeviceHandshake handshake;
   private final Admission admission;
@@ -33,7 +34,7 @@ final class Reception {
     this.registrar = registrar;
   }
 
-  /// Null when it was refused.
+  /// Returns null when the client was refused.
   @Nullable Welcome receive(Link link, Connect connect) {
     long now = link.loop().nowNanos();
     return switch (admission.ask(link.door(), link.source(), now)) {
@@ -58,8 +59,9 @@ final class Reception {
     };
   }
 
-  /// Who is here already takes no more room, and cannot be told apart before the credential is checked. Who was let in and waits for the directory takes
-  /// it already: in a storm on a slow Redis those are tens of thousands.
+  /// A device that is already connected needs no further room; only its credential tells it apart
+  /// from a new one. An admitted device that waits for the directory takes up room already: in a
+  /// storm on a slow Redis there are tens of thousands of these.
   private @Nullable Welcome admit(Link link, Welcome known) {
     boolean isHere = sessions.find(known.device()) != null;
     return switch (admission.askForRoom(
@@ -70,7 +72,7 @@ final class Reception {
     };
   }
 
-  /// Its claim found too many in line.
+  /// The queue for the directory is full.
   void crowded(Link link, Connect connect) {
     refuse(
         link,
@@ -79,8 +81,9 @@ final class Reception {
         later("too many devices connect at once", admission.retryAfter()).build());
   }
 
-  /// Its password is one of before its device was deleted. No failure of its address: it is signed, so nobody guesses, and a carrier's NAT may
-  /// be the address of many of one app's deleted devices and of everybody else's.
+  /// The password is from before the device was deleted. This does not count as a failure of the
+  /// client's address: the password is signed, so the client does not guess, and a carrier's NAT
+  /// address may be shared by many deleted devices of one app and by all others.
   void denied(Link link, Welcome known) {
     deniedPasswords.denied(known.device(), known.passwordEnds(), link.loop().nowNanos());
     refuseDenied(link, known.connect());
@@ -97,7 +100,8 @@ final class Reception {
             "the device was deleted, or its MQTT channel switched off, since it was given this password: register it again"));
   }
 
-  /// Another connection of the device, here or elsewhere, came behind it and was faster; or it was deleted just now.
+  /// Another connection of the device, here or on another node, was faster; or the device was
+  /// deleted just now.
   void outrun(Link link, Connect connect) {
     refuse(
         link,
@@ -113,7 +117,8 @@ final class Reception {
     return refuse(link, connect, refused.reason(), properties.build());
   }
 
-  /// MQTT 5 has no word for when to come back: a user property says it to programs, the reason to people.
+  /// MQTT 5 has no property for the time to come back: a user property says it to programs, and the
+  /// reason string to people.
   private static MqttProperties.Builder later(String why, Duration retryAfter) {
     long seconds = retryAfter.toSeconds();
     if (seconds == 0) {

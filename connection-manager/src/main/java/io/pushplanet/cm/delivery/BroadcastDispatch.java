@@ -67,7 +67,7 @@ public final class BroadcastDispatch {
       Map<Loop, BroadcastLane.Part> parts) {
     Long epoch = frame.epochs().get(target);
     var device = new DeviceKey(frame.app(), frame.devices().get(target));
-    // 0 is from a gateway that did not look.
+    // A gateway that did not look sends 0.
     var session = answers.admit(target, device, epoch == 0 ? null : epoch);
     if (session != null) {
       parts

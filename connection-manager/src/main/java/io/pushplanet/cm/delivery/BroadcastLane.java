@@ -12,22 +12,25 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/// The broadcasts of one loop, one after the other, a slice of sessions in a turn, and after each as long a rest as its turn took: whatever else the loop has
-/// to do comes in between. Confined to its event loop.
+/// Sends the broadcasts of one loop, one after the other. Each turn serves a slice of sessions and
+/// is followed by a rest of the same length, so that the loop can do its other work in between.
+/// Confined to its event loop.
 ///
-/// What is in flight is bounded in bytes, because what devices do not read lies in the kernel, some 2 KB for the smallest
-/// message. At QoS 1 a message is in flight until it is settled; at QoS 0 nobody says when it was read: it counts for
-/// [#UNHEARD].
+/// The bytes in flight are bounded, because unread packets occupy kernel memory, about 2 KB for the
+/// smallest message. At QoS 1 a message is in flight until it is settled; at QoS 0 there is no
+/// acknowledgement, so it counts for [#UNHEARD].
 final class BroadcastLane {
-  /// Some 0.3 ms: so long waits whoever comes meanwhile.
+  /// A slice takes about 0.3 ms, and other work on the loop waits that long.
   static final int SLICE = 16;
 
-  /// Of a packet of 250 bytes that lies in a socket's buffer (measured: a million of them in 2.1 GB).
+  /// The kernel memory for a packet of 250 bytes in a socket's buffer (measured: a million of them
+  /// took 2.1 GB).
   static final int KERNEL_BYTES = 2_048;
 
   private static final long UNHEARD = Duration.ofMillis(250).toNanos();
 
-  /// A gateway whose clock is behind this node's seems not to wait at all. The node offers the message to its devices all the same, as it does a frame's.
+  /// A gateway whose clock is behind this node's seems not to wait at all. The node offers its
+  /// message to the devices nevertheless, as it does for a frame.
   private static final Duration OFFERED_AT_LEAST = Duration.ofSeconds(1);
 
   private static final Duration LOOKS_AGAIN = Duration.ofMillis(50);
@@ -44,14 +47,15 @@ final class BroadcastLane {
   private long bytesUnheard;
   private long unheardSinceNanos;
 
-  /// @param mostBytes in flight on this loop
+  /// @param mostBytes how many bytes may be in flight on this loop
   BroadcastLane(Loop loop, long mostBytes, DeliveryMetrics metrics) {
     this.loop = loop;
     this.mostBytes = mostBytes;
     this.metrics = metrics;
   }
 
-  /// The devices of one broadcast that one loop has. Filled by one thread, then confined to the loop.
+  /// The devices of one broadcast that belong to one loop. Filled by one thread, then confined to
+  /// the loop.
   static final class Part {
     private final SharedPublish publish;
     private final TargetAnswers answers;
@@ -114,7 +118,7 @@ final class BroadcastLane {
     try {
       more = serve(now);
     } finally {
-      // What goes wrong for one device is nothing to those behind it.
+      // A fault of one device must not affect the devices behind it.
       if (more) {
         loop.execute(() -> rest(now));
       } else {
@@ -123,15 +127,15 @@ final class BroadcastLane {
     }
   }
 
-  /// The turn with the slice is over and its packets are written. Then the processor is for as long somebody else's: at full speed, who got a message
-  /// of his own meanwhile waited behind all that this loop and its devices had to do for the broadcast. A loop that stood still in between
-  /// has rested enough.
+  /// Called when the slice's packets are written; rests as long as the slice took. At full speed, a
+  /// device that got a message of its own meanwhile waited for all the work that the broadcast
+  /// caused on this loop and at its devices. A loop that stood still in between has rested enough.
   private void rest(long slicedNanos) {
     var took = Duration.ofNanos(loop.nowNanos() - slicedNanos);
     loop.executeAfter(took.compareTo(LONGEST_REST) > 0 ? LONGEST_REST : took, this::slice);
   }
 
-  /// @return whether it is to go on in another turn
+  /// @return whether to continue in another turn
   private boolean serve(long now) {
     for (int left = SLICE; left > 0; ) {
       var part = parts.peek();
@@ -153,8 +157,9 @@ final class BroadcastLane {
     return true;
   }
 
-  /// Goes on when devices have acknowledged enough, and looks after some milliseconds in any case: at QoS 0 nobody says that
-  /// there is room again, and the gateway's patience ends.
+  /// Continues when devices have acknowledged enough, and looks again after some milliseconds in
+  /// any case: at QoS 0 no event says that there is room again, and the gateway's deadline may
+  /// pass.
   private void pause() {
     paused = true;
     metrics.paced.increment();

@@ -50,7 +50,7 @@ public final class DeliveryMetrics {
     }
   }
 
-  /// Since the frame, a broadcast's too, was read.
+  /// The time since the frame or broadcast was read.
   void written(long tookNanos) {
     written.record(tookNanos, TimeUnit.NANOSECONDS);
   }

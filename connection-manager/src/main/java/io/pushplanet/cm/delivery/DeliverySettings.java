@@ -4,10 +4,12 @@ import io.pushplanet.common.access.Secret;
 import java.time.Duration;
 import java.time.Instant;
 
-/// @param mostOpenTargets targets that wait for their devices, over all gateways; more are refused
-/// @param framesWaiting frames of one gateway that wait to be read: the Receive Maximum it is told
-/// @param broadcastBytes that broadcasts may have in flight, per loop
-/// @param longestWait how long a device's acknowledgement is waited for at most, whatever the frame says
+/// @param mostOpenTargets how many targets may wait for their devices, over all gateways; further
+///     ones are refused
+/// @param framesWaiting how many frames of one gateway may wait to be read: the Receive Maximum
+///     that it is told
+/// @param broadcastBytes how many bytes of broadcasts may be in flight per loop
+/// @param longestWait how long a frame can wait for a device's acknowledgement at most
 public record DeliverySettings(
     String user,
     Secret password,
@@ -15,7 +17,7 @@ public record DeliverySettings(
     int framesWaiting,
     long broadcastBytes,
     Duration longestWait) {
-  /// How long a frame's devices may take.
+  /// How long a frame waits for its devices.
   Duration patience(Instant now, Instant answerBy) {
     var wished = Duration.between(now, answerBy);
     if (wished.isNegative()) {

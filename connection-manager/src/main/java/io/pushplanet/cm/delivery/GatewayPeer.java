@@ -35,23 +35,25 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A gateway on the trusted listener. Confined to its event loop, but for [#answer].
+/// A gateway on the trusted listener. Confined to its event loop, except [#answer].
 ///
-/// Its frames are JSON of up to 1 MB: large ones are read on a virtual thread, so that the loop's other connections do not wait, and one frame
-/// after the other. A frame is acknowledged (PUBACK) when its targets have been handed to their sessions. Outcomes
-/// go out in batches of whatever has gathered when the loop comes round, at QoS 0: an outcome lost with its connection
-/// would be of no use, because the gateway redelivers every target it has no answer for.
+/// Its frames are JSON of up to 1 MB. A virtual thread reads the large ones, one after the other,
+/// so that the loop's other connections do not wait. A frame is acknowledged (PUBACK) when its
+/// targets have been handed to their sessions.
+///
+/// Outcomes that have gathered since the loop's last turn leave in one batch, at QoS 0: an outcome
+/// that is lost with its connection would be of no use, because the gateway redelivers every target
+/// that it has no answer for.
 final class GatewayPeer implements MqttPeer, Answers {
   private static final Logger LOG = LoggerFactory.getLogger(GatewayPeer.class);
   private static final int OUTCOMES_PER_MESSAGE = 1_000;
 
-  // A message to one device or two. It takes the loop some 20 us to read; a hand-over to another
-  // thread and back costs as
-  // much, and milliseconds where all processors are busy.
+  /// A frame with a message to one or two devices. The loop reads it in about 20 us; handing it to
+  /// another thread and back costs as much, and takes milliseconds while all processors are busy.
   private static final int READ_AT_ONCE_BYTES = 4 * 1024;
 
-  // Frames are the gateway's own JSON around payloads of 4 KB; topic and properties need little
-  // more.
+  /// Frames are the gateway's own JSON around payloads of 4 KB; topic and properties need little
+  /// more.
   private static final PacketLimits LIMITS =
       PacketLimits.UNAUTHENTICATED.withPacketBytes(NodeFrame.MOST_BYTES + 4 * 1024);
 
@@ -73,14 +75,14 @@ final class GatewayPeer implements MqttPeer, Answers {
   /// @param outcome null for a delivered target of a broadcast
   private record Answer(String frame, int target, @Nullable Outcome outcome) {}
 
-  /// What has gathered for one frame.
+  /// The outcomes that have gathered for one frame.
   private static final class Gathered {
     final List<Outcome> outcomes = new ArrayList<>();
     final BitSet delivered = new BitSet();
   }
 
-  /// @param drain told of devices whose inbox has something
-  /// @param readers runs the reading of frames: virtual threads
+  /// @param drain called for each device whose inbox has messages
+  /// @param readers runs the reading of frames on virtual threads
   GatewayPeer(
       Link link,
       DeliverySettings settings,
@@ -170,7 +172,8 @@ final class GatewayPeer implements MqttPeer, Answers {
     }
     waiting.add(publish);
     readNext();
-    // Behind that: what is read at once may not resume a link from within its own frame.
+    // After readNext, because a frame that is read at once must not resume the link that it came
+    // from.
     if (waiting.size() >= settings.framesWaiting()) {
       link.pauseReading();
     }
@@ -230,7 +233,7 @@ final class GatewayPeer implements MqttPeer, Answers {
       }
       return ReasonCode.SUCCESS;
     } catch (MalformedWire | NullPointerException malformed) {
-      // A missing field shows as a null where the record wants a value.
+      // A record with a missing field throws NullPointerException.
       metrics.malformed.increment();
       LOG.warn("event=frame_malformed bytes={}", publish.payload().size());
       return ReasonCode.PAYLOAD_FORMAT_INVALID;

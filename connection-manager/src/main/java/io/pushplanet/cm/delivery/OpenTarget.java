@@ -4,12 +4,12 @@ import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
 
-/// An admitted target, which hears from its session what becomes of its message. Settled exactly once.
+/// An admitted target, which its session tells how the message ended. Settled exactly once.
 /// Confined to its session's event loop.
 abstract class OpenTarget implements OutboundMessage.Origin {
   private boolean settled;
 
-  /// The target's message ended in this way.
+  /// How the target's message ended; called once.
   abstract void settled(Settlement settlement);
 
   final void offer(DeviceSession session, OutboundMessage message) {

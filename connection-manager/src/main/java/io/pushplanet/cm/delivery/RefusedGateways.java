@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Who came to the trusted listener without the gateways' password. Whoever reaches the port may try as often as he likes, and
-/// a loop must not write to the log each time: one line tells of all within ten seconds, and nothing of what they say.
-/// Thread-safe, lock-free.
+/// Counts and logs clients of the trusted listener that sent a wrong password. A client that can
+/// reach the port may try any number of times, and a loop must not log each attempt: one line in
+/// ten seconds reports all of them, without their data. Thread-safe, lock-free.
 final class RefusedGateways {
   private static final Logger LOG = LoggerFactory.getLogger(RefusedGateways.class);
   private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -30,7 +30,7 @@ final class RefusedGateways {
             .register(meters);
   }
 
-  /// @param source where the last one came from; null once it is gone
+  /// @param source the address of the last attempt; null once its socket has closed
   void count(@Nullable InetAddress source, long nowNanos) {
     refused.increment();
     untold.incrementAndGet();

@@ -3,10 +3,11 @@ package io.pushplanet.cm.session;
 import java.util.ArrayList;
 import org.jspecify.annotations.Nullable;
 
-/// A short list, first come, first served. A device has two and nearly every device is idle, so whoever holds one holds
-/// [#none], which is everybody's, while nothing is in it: see [#with] and [#orNone]. Confined to its event loop.
+/// A short first-in, first-out list. Every device has two of them and nearly every device is idle,
+/// so an empty list is replaced by the shared [#none]: see [#with] and [#orNone]. Confined to its
+/// event loop.
 class Backlog<T> extends ArrayList<T> {
-  /// Places that one begins with.
+  /// The capacity of a new list.
   static final int ROOM = 2;
 
   private static final Backlog<Object> NONE = new Backlog<>(0);
@@ -19,31 +20,29 @@ class Backlog<T> extends ArrayList<T> {
     super(room);
   }
 
-  /// The empty one; never added to.
-  // It holds nothing, so it may be one of anything.
+  /// The shared empty list; nothing may be added to it.
+  // The list stays empty, so its element type does not matter.
   @SuppressWarnings("unchecked")
   static <T> Backlog<T> none() {
     return (Backlog<T>) NONE;
   }
 
-  /// A backlog with this at its end: this one, or a new one where nothing was in it.
+  /// Returns a list with this item at its end: this list, or a new one if this list is empty.
   Backlog<T> with(T item) {
     var held = isEmpty() ? new Backlog<T>() : this;
     held.add(item);
     return held;
   }
 
-  /// This one, or [#none] once nothing is in it.
+  /// Returns this list, or [#none] if this list is empty.
   Backlog<T> orNone() {
     return isEmpty() ? none() : this;
   }
 
-  /// Takes the first.
   T remove() {
     return remove(0);
   }
 
-  /// Takes the first, if there is one.
   @Nullable T poll() {
     return isEmpty() ? null : remove(0);
   }

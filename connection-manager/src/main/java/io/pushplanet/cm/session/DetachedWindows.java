@@ -6,22 +6,28 @@ import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
 
-/// What devices with a persistent session left unacknowledged when they went, so that their next connection to this node
-/// gets it again under the same packet ids, with DUP. Not the truth: the origin was told `not here` and has parked the
-/// message; this only spares the device a second copy under a new id. It is good for the very next connection only: a device
-/// that was elsewhere meanwhile may have acknowledged these messages there, and knows their packet ids by other ones. It ends
-/// with its session, and with the last of its messages. Bounded; the oldest go first. Thread-safe: a short lock, once per lost
-/// connection that had something in flight.
+/// The messages that devices with a persistent session left unacknowledged when their connection
+/// ended. The device's next connection to this node gets them again under the same packet ids, with
+/// DUP.
+///
+/// This only spares the device a second copy under a new id: the message's origin was told `not
+/// here` and has parked the message. A window is good only for the very next connection, because a
+/// device that was connected to another node in between may have acknowledged these messages there
+/// and have used their packet ids for others. A window ends with its session, or when the last of
+/// its messages expires.
+///
+/// Bounded; the oldest windows are dropped first. Thread-safe, by a short lock that is taken once
+/// per lost connection with messages in flight.
 public final class DetachedWindows {
   static final int MOST_DEVICES = 10_000;
 
-  /// One message as it was sent. Whoever handed it over was told its end.
+  /// One message as it was sent. Its origin has been told its end.
   public record Unacknowledged(int packetId, SharedPublish publish) {}
 
   private record Window(long epoch, long untilMillis, List<Unacknowledged> left) {}
 
   private final InstantSource clock;
-  // The first is the one whose device has been away for longest.
+  /// In order of disconnection, the oldest first.
   private final LinkedHashMap<DeviceKey, Window> windows = new LinkedHashMap<>();
 
   public DetachedWindows(InstantSource clock) {
@@ -29,7 +35,7 @@ public final class DetachedWindows {
   }
 
   /// @param epoch of the connection that ended
-  /// @param expirySeconds how long its session outlives it
+  /// @param expirySeconds how long the session outlives the connection
   public synchronized void keep(
       DeviceKey device, long epoch, long expirySeconds, List<Unacknowledged> left) {
     windows.remove(device);
@@ -38,14 +44,15 @@ public final class DetachedWindows {
       long until = Math.min(now + Duration.ofSeconds(expirySeconds).toMillis(), lastExpiry(left));
       windows.put(device, new Window(epoch, until, List.copyOf(left)));
     }
-    // One that ends sooner than an older one waits for that: they are few and small.
+    // A window that ends sooner than an older one waits for the older one; such windows are few and
+    // small.
     while (!windows.isEmpty()
         && (windows.size() > MOST_DEVICES || isOver(windows.firstEntry().getValue(), now))) {
       windows.pollFirstEntry();
     }
   }
 
-  /// @param epoch of the device's last connection anywhere: a window of another is dropped
+  /// @param epoch of the device's last connection to any node; a window of another epoch is dropped
   public synchronized List<Unacknowledged> take(DeviceKey device, long epoch) {
     var window = windows.remove(device);
     if (window == null || window.epoch() != epoch || isOver(window, clock.millis())) {

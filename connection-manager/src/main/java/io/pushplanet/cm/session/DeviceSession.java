@@ -16,20 +16,23 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// A connected device: its subscription, its [Window] of unacknowledged messages, and what waits for room in it.
-/// Confined to its event loop, but for [#key], [#loop], [#epoch], [#passwordEnds], [#adoptEpoch], [#lose], [#deny], [#handOver], [#isLost], [#isDenied],
+/// A connected device: its subscription, its [Window] of unacknowledged messages, and the messages
+/// that wait for room in the window. Confined to its event loop, except [#key], [#loop], [#epoch],
+/// [#passwordEnds], [#adoptEpoch], [#lose], [#deny], [#handOver], [#isLost], [#isDenied],
 /// [#presume] and [#subscription].
 ///
-/// A packet id names a message only on this connection and is not used again while its message is unacknowledged, however
-/// long that takes. Nothing is sent twice on one connection: redelivery happens on reconnect only, with DUP.
+/// A packet id names a message only on this connection, and is not reused while its message is
+/// unacknowledged, however long that takes. No message is sent twice on one connection: redelivery
+/// happens only on reconnect, with DUP.
 ///
-/// A device that fills its window and acknowledges nothing is *unresponsive*: nothing waits for it any more and new messages
-/// are answered at once, until it acknowledges again. So it holds a window of messages at most.
+/// A device that fills its window and acknowledges nothing is *unresponsive*: until it acknowledges
+/// again, no message waits for it and new messages are answered at once. So such a device holds at
+/// most one window of messages.
 public final class DeviceSession {
   /// The only topic that devices receive on.
   public static final String TOPIC = "push/messages";
 
-  // By the next sweep what nobody waits for any more is gone.
+  /// Deadlines are only checked by the sweep, once a second.
   private static final long SWEPT_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final byte OURS = 0;
@@ -37,7 +40,7 @@ public final class DeviceSession {
   private static final byte DENIED = 2;
   private static final byte ANOTHER_USERS = 3;
 
-  // Every reference here is paid a million times.
+  // A node has a million sessions, so every field here counts a million times.
   private final HeldKey key;
   private final Owner owner;
   private final Shared shared;
@@ -52,7 +55,7 @@ public final class DeviceSession {
   private boolean gone;
   private volatile @Nullable Leaving leaving;
   private boolean unresponsive;
-  // One byte more would take eight.
+  // Another field of one byte would add eight bytes to each session.
   private volatile byte whose = OURS;
   private volatile boolean presumed;
 
@@ -65,25 +68,26 @@ public final class DeviceSession {
 
   /// The connection that a session belongs to. Called on the loop.
   public interface Owner {
-    /// Always the same; from any thread.
+    /// Always returns the same link; from any thread.
     Link link();
 
-    /// There may be something in the device's inbox.
+    /// The device's inbox may have messages.
     void askForParked();
 
     /// Whether a fresh message has to wait, because older ones may lie in the inbox.
     boolean isInboxAheadOf(MessageId fresh);
 
-    /// The inbox's next message, to be sent at once; null when none is at hand, or the next is newer than the first that waits.
+    /// Returns the inbox's next message, which must be sent at once. Null when the inbox has none
+    /// ready, or when its next message is newer than the first waiting one.
     @Nullable OutboundMessage nextParked(@Nullable MessageId fresh);
 
-    /// The session is taken over on this node, before its socket has closed.
+    /// The session ended on this node before its socket closed.
     void retire();
   }
 
   private record Leaving(ReasonCode reason, MqttProperties told, long latestNanos) {}
 
-  /// @param passwordEnds in this second of the epoch
+  /// @param passwordEnds the second of the epoch in which the password ends
   public DeviceSession(
       DeviceKey key,
       long epoch,
@@ -100,7 +104,7 @@ public final class DeviceSession {
     this.connectedNanos = loop().nowNanos();
   }
 
-  /// Made anew by each call: a session holds it in a smaller form.
+  /// Makes a new key on each call; the session holds the key in a smaller form.
   public DeviceKey key() {
     return key.device();
   }
@@ -121,7 +125,7 @@ public final class DeviceSession {
     return epoch;
   }
 
-  /// In this second of the epoch ends the password by which the device came.
+  /// The second of the epoch in which the password ends that the device connected with.
   public long passwordEnds() {
     return passwordEnds;
   }
@@ -130,12 +134,13 @@ public final class DeviceSession {
     return terms;
   }
 
-  /// Whether the device has said anything since CONNACK was sent: until then nobody knows that it came.
+  /// Whether the device has sent anything since CONNACK. Until then CONNACK may not have reached
+  /// it.
   public boolean isHeard() {
     return link().hasSpoken();
   }
 
-  /// The device changed its mind about how long the session outlives the connection.
+  /// The device changed how long the session outlives the connection.
   public void expireAfter(long seconds) {
     terms = new SessionTerms(terms.window(), terms.largestPacket(), seconds);
   }
@@ -144,13 +149,13 @@ public final class DeviceSession {
     return subscription;
   }
 
-  /// The directory knows this session under another epoch of this node.
+  /// The directory has this session under another epoch of this node.
   public void adoptEpoch(long known) {
     epoch = known;
   }
 
-  /// Another node has the device. Takes effect at once: nothing more is delivered, and what the device says on this
-  /// connection is not heard. The connection closes as soon as the loop comes to it.
+  /// Another node has the device. From now on no message is delivered, and packets that arrive on
+  /// this connection are ignored. The loop closes the connection in its next turn.
   public void lose() {
     if (!isLost()) {
       whose = ELSEWHERE;
@@ -158,7 +163,8 @@ public final class DeviceSession {
     }
   }
 
-  /// The device was deleted, or its MQTT channel switched off, since it was given its password. As [#lose], but nothing is left of the session.
+  /// The device was deleted, or its MQTT channel was switched off, after it got its password. As
+  /// [#lose], but no state of the session is kept.
   public void deny() {
     if (!isLost()) {
       whose = DENIED;
@@ -175,8 +181,9 @@ public final class DeviceSession {
     }
   }
 
-  /// The device has another user. As [#lose], but nothing is left of the session, and the socket closes without a word: to a DISCONNECT stock clients
-  /// of MQTT 5 do not come again by themselves (seen with `mosquitto_sub`).
+  /// The device has another user. As [#lose], but no state of the session is kept, and the socket
+  /// closes without a DISCONNECT: stock MQTT 5 clients do not reconnect by themselves after one
+  /// (seen with `mosquitto_sub`).
   public void handOver() {
     if (!isLost()) {
       whose = ANOTHER_USERS;
@@ -201,13 +208,13 @@ public final class DeviceSession {
     return whose == DENIED;
   }
 
-  /// The directory knows of this session only by this node's word, which may be an old one: the device may have been
-  /// elsewhere since.
+  /// The directory knows this session only from this node, whose information may be outdated: the
+  /// device may have been connected to another node since.
   public void presume() {
     presumed = true;
   }
 
-  /// The device has said something since.
+  /// The device has sent a packet since [#presume].
   public void prove() {
     presumed = false;
   }
@@ -233,7 +240,8 @@ public final class DeviceSession {
     return leaving != null;
   }
 
-  /// Takes nothing new, and says goodbye once all it had is settled, after `patienceNanos` in any case.
+  /// Accepts no new messages, and disconnects once all messages are settled, at the latest after
+  /// `patienceNanos`.
   public void leave(ReasonCode reason, MqttProperties told, long patienceNanos) {
     if (gone || leaving != null) {
       return;
@@ -241,7 +249,7 @@ public final class DeviceSession {
     leaving = new Leaving(reason, told, loop().nowNanos() + patienceNanos);
     link().watch();
     if (!waiting.isEmpty() && owner.isInboxAheadOf(waiting.getFirst().id())) {
-      // The inbox stays behind, and so does what waits behind it.
+      // The inbox is not drained any more, so the messages that wait for it are given back.
       settleWaiting(new Settlement.NotHere());
     }
     leaveWhenSettled();
@@ -259,7 +267,8 @@ public final class DeviceSession {
     }
   }
 
-  /// Asks for what is parked, and sends behind it what has come since the device connected.
+  /// Asks for parked messages, and after them sends those that have arrived since the device
+  /// connected.
   public void subscribe(Subscription wanted) {
     subscription = wanted;
     if (wanted.qos() == QoS.AT_MOST_ONCE) {
@@ -269,16 +278,16 @@ public final class DeviceSession {
     pump();
   }
 
-  /// What was on its way stays so until acknowledged; what waits goes back.
+  /// Messages in flight stay there until they are acknowledged; waiting messages are given back.
   public void unsubscribe() {
     subscription = null;
     settleWaiting(new Settlement.NotSubscribed());
   }
 
-  /// Goes on where an earlier connection of this session ended: sends what that left unacknowledged, under the same packet ids,
-  /// with DUP, and only then what has come since, which takes ids that are free.
+  /// Continues an earlier connection of this session: sends its unacknowledged messages again under
+  /// their packet ids, with DUP, and then the messages that have arrived since, under free ids.
   ///
-  /// @param former null when the session had none
+  /// @param former null when the session had no subscription
   public void resume(@Nullable Subscription former, List<Unacknowledged> left) {
     subscription = former;
     redeliver(left);
@@ -296,13 +305,13 @@ public final class DeviceSession {
       write(InFlight.again(old, loop().nowNanos()));
       shared.metrics().redelivered.increment();
       if (gone) {
-        // Its socket took no more.
+        // The socket has failed.
         return;
       }
     }
   }
 
-  /// Takes a message, or settles it at once.
+  /// Sends the message, lets it wait, or settles it at once.
   public void offer(OutboundMessage message) {
     if (gone || isLost() || isLeaving()) {
       tell(message, new Settlement.NotHere());
@@ -336,12 +345,13 @@ public final class DeviceSession {
     pump();
   }
 
-  /// Whether anything of the inbox may be sent, now or once there is room.
+  /// Whether messages from the inbox may be sent, now or once there is room.
   public boolean takesParked() {
     return !gone && !isLeaving() && !unresponsive && subscription != null;
   }
 
-  /// The device acknowledged a packet. An id that is not in flight is ignored: a PUBACK may cross a takeover.
+  /// The device acknowledged a packet. An id that is not in flight is ignored, because a PUBACK may
+  /// cross a takeover.
   public void acknowledged(int packetId, ReasonCode reason) {
     if (isLost()) {
       shared.metrics().refusedAcknowledgements.increment();
@@ -365,12 +375,12 @@ public final class DeviceSession {
     goOn();
   }
 
-  /// At QoS 0 the kernel's taking it is all there is to know.
+  /// The kernel has taken all bytes. At QoS 0 there is no better acknowledgement.
   public void flushed() {
     if (isLost() || inFlight.isEmpty()) {
       return;
     }
-    // Whatever the subscription is by now: these were written at QoS 0.
+    // The subscription may have changed; these messages were written at QoS 0.
     boolean some = false;
     for (var sent = inFlight.takeWithoutId(); sent != null; sent = inFlight.takeWithoutId()) {
       taken(sent, Settlement.DELIVERED, loop().nowNanos());
@@ -381,21 +391,20 @@ public final class DeviceSession {
     }
   }
 
-  /// Out of the window.
   private void taken(InFlight sent, Settlement settlement, long nowNanos) {
     inFlight = inFlight.orNone();
     shared.metrics().inFlight.decrementAndGet();
     sent.settle(settlement, key, shared, nowNanos);
   }
 
-  /// The device responds, and there is room in its window.
+  /// The device responds, and its window has room.
   private void goOn() {
     respondsAgain();
     pump();
     leaveWhenSettled();
   }
 
-  /// @return whether anything is under way that has to be looked at again
+  /// @return whether the session must be swept again in a second
   public boolean swept(long nowNanos) {
     if (!isIdle()) {
       lookAfter(nowNanos);
@@ -435,8 +444,8 @@ public final class DeviceSession {
     pump();
   }
 
-  /// Messages that no network carries any more pile up until the keep-alive is over, which may be half an hour. A device that
-  /// is merely slow still pings, or sends anything else.
+  /// Without this check, messages would pile up on a broken network path until the keep-alive ends,
+  /// which may be half an hour. A device that is only slow still pings or sends other packets.
   private boolean isPathDead(long nowNanos) {
     long patience = shared.limits().deadPathAfter().toNanos();
     if (patience == 0) {
@@ -450,7 +459,8 @@ public final class DeviceSession {
     return true;
   }
 
-  /// The connection ended. Returns what is unacknowledged, for the device's next connection to this node.
+  /// The connection ended. Returns the unacknowledged messages for the device's next connection to
+  /// this node.
   public List<Unacknowledged> end() {
     gone = true;
     if (unresponsive) {
@@ -467,13 +477,13 @@ public final class DeviceSession {
     return left;
   }
 
-  /// Somebody else has the device: closes, and accepts nothing from it any more.
+  /// Another session has the device: closes this one, and accepts nothing more from it.
   public void fence() {
     shared.metrics().fenced.increment();
     disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
   }
 
-  /// Says goodbye and ends the session at once, before its socket has lingered out.
+  /// Sends DISCONNECT and ends the session at once, before its socket has finished lingering.
   public void disconnect(ReasonCode reason, String why) {
     link().disconnect(reason, why);
     owner.retire();
@@ -503,7 +513,8 @@ public final class DeviceSession {
     return loop().nowNanos() - connectedNanos < shared.limits().holdUntilSubscribed().toNanos();
   }
 
-  /// Settles a message that the device has, or will once it has acknowledged what is under way.
+  /// Settles a message that the device has already, or will have once it acknowledges the messages
+  /// in flight.
   private boolean isThereAlready(OutboundMessage message) {
     var same = inFlight.find(message.id());
     if (same != null) {
@@ -518,7 +529,7 @@ public final class DeviceSession {
     return false;
   }
 
-  /// Sends what there is room for: of what is parked and what waits the older first.
+  /// Fills the window with parked and waiting messages, the older ones first.
   public void pump() {
     while (subscription instanceof Subscription current && maySend()) {
       var message = next();
@@ -553,8 +564,8 @@ public final class DeviceSession {
     }
     long now = loop().nowNanos();
     if (message.isOverdue(now - SWEPT_WITHIN_NANOS)) {
-      // This loop stood still; its gateway has taken it elsewhere. Not sooner: one whose clock is
-      // behind seems to wait for nothing.
+      // This loop stood still, and the gateway has sent the message another way. The second's
+      // allowance is for a gateway whose clock is behind, which seems not to wait at all.
       tell(message, new Settlement.TimedOut());
       return;
     }
@@ -564,7 +575,7 @@ public final class DeviceSession {
     }
   }
 
-  /// @return whether it is on its way
+  /// @return whether the message is in flight
   private boolean write(InFlight sent) {
     var current = subscription;
     var shape =

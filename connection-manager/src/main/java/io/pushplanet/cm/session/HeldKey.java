@@ -5,8 +5,9 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import java.util.UUID;
 
-/// A device's key as the table holds it. The ids that the dispatcher gives are UUIDs: as two numbers they take 32 bytes
-/// where the text and its wrappings take 104. Keys are equal exactly when their devices are.
+/// A device's key as the session table holds it. The dispatcher's device ids are UUIDs: two numbers
+/// take 32 bytes, where the text and its wrapper objects take 104. Keys are equal exactly when
+/// their devices are equal.
 sealed interface HeldKey {
   int UUID_LENGTH = 36;
 
@@ -35,7 +36,7 @@ sealed interface HeldKey {
     return new Number(device.app(), high, low);
   }
 
-  /// As a UUID in lower case is written; -1 for what is none.
+  /// Returns -1 for a character that is not a lower-case hexadecimal digit.
   private static int digit(char each) {
     if (each >= '0' && each <= '9') {
       return each - '0';
@@ -43,10 +44,9 @@ sealed interface HeldKey {
     return each >= 'a' && each <= 'f' ? each - 'a' + 10 : -1;
   }
 
-  /// Any other id.
+  /// A device id that is not a lower-case UUID.
   record Text(DeviceKey device) implements HeldKey {}
 
-  /// A UUID in lower case.
   record Number(AppId app, long high, long low) implements HeldKey {
     @Override
     public DeviceKey device() {

@@ -3,7 +3,8 @@ package io.pushplanet.cm.session;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
 import org.jspecify.annotations.Nullable;
 
-/// One message on the wire: sent to the device, which has not acknowledged it. Confined to the session's event loop.
+/// One message that was sent to the device and is not acknowledged. Confined to the session's event
+/// loop.
 final class InFlight {
   /// 0 at QoS 0.
   final int packetId;
@@ -11,7 +12,7 @@ final class InFlight {
   final long sentNanos;
   final SharedPublish publish;
   private final boolean again;
-  // Null once its origin was told: behind that is a whole frame, and a device may never
+  // Null once its origin was told: the message refers to a whole frame, and a device may never
   // acknowledge.
   private @Nullable OutboundMessage unsettled;
 
@@ -32,31 +33,33 @@ final class InFlight {
     return new InFlight(packetId, sentNanos, message.publish(), false, message);
   }
 
-  /// What an earlier connection left, under its packet id; that connection's end was told to the origin.
+  /// A message that an earlier connection left unacknowledged, under its packet id. Its origin was
+  /// told when that connection ended.
   static InFlight again(Unacknowledged left, long sentNanos) {
     return new InFlight(left.packetId(), sentNanos, left.publish(), true, null);
   }
 
-  /// Whether it goes out with DUP.
+  /// Whether the PUBLISH has the DUP flag.
   boolean isAgain() {
     return again;
   }
 
-  /// The same message from another origin (parked after a timeout, then drained) rides on this packet.
+  /// The same message arrived from another origin, because it was parked after a timeout and then
+  /// drained. This packet's acknowledgement settles that one.
   void carry(OutboundMessage same, SessionMetrics metrics) {
     tell(new Settlement.TimedOut(), metrics);
     unsettled = same;
   }
 
-  /// Tells the origin when it has waited for long enough.
+  /// Tells the origin once its deadline has passed.
   void timeOut(long nowNanos, SessionMetrics metrics) {
     if (isOverdue(nowNanos)) {
       tell(new Settlement.TimedOut(), metrics);
     }
   }
 
-  /// It is in flight no longer: tells the origin, unless that was told before. What comes when the origin may have stopped
-  /// waiting is one of the [LateAcknowledgements].
+  /// Ends the flight and tells the origin, unless it was told before. An acknowledgement after the
+  /// origin's deadline goes to [LateAcknowledgements].
   void settle(Settlement settlement, HeldKey device, DeviceSession.Shared shared, long nowNanos) {
     var end = settlement;
     if (settlement instanceof Settlement.Delivered && isLate(nowNanos)) {
@@ -76,7 +79,8 @@ final class InFlight {
     }
   }
 
-  /// Whether the origin may have stopped waiting. Between its deadline and the next sweep it has not been told so.
+  /// Whether the origin may have stopped waiting. An origin is told of its timeout only by the
+  /// sweep after its deadline.
   private boolean isLate(long nowNanos) {
     return again || unsettled == null || isOverdue(nowNanos);
   }

@@ -13,11 +13,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// What devices of this node acknowledged when nobody may have waited for it any more: a packet that was sent again on
-/// reconnect, or one whose answer took too long. Whoever handed it over then takes another way, parks it or sends it once more. So
-/// each is told as an event, which calls off what has not left by another way, and is remembered: a copy that comes here is
-/// settled without being sent. Outlives connections, but not the node, and holds the last `most`: behind that, and at another node,
-/// the device gets a copy with the same message id. Thread-safe; what is asked for each message takes no lock.
+/// Messages that devices of this node acknowledged too late for their origins: a packet that was
+/// sent again on reconnect, or one whose PUBACK took too long. The origin then sends the message
+/// another way, parks it or sends it again.
+///
+/// So each late acknowledgement is published as an event, which cancels the ways that have not been
+/// taken yet. It is also remembered: a later copy of the message is settled here without being
+/// sent. The memory outlives connections but not the node, and holds the last `most` messages;
+/// beyond that, or at another node, the device gets a copy with the same message id.
+///
+/// Thread-safe; the look-up for each message takes no lock.
 public final class LateAcknowledgements {
   /// About 2 MB when full.
   public static final int MOST = 10_000;
@@ -28,13 +33,14 @@ public final class LateAcknowledgements {
 
   private record Late(HeldKey device, MessageId message) {}
 
-  /// @param news told once of each, on the device's loop: must not block. Where it cannot be told, the other way is taken
+  /// @param news hears of each one once, on the device's loop, so it must not block. When the event
+  ///     cannot be published, the origin's other way delivers the message
   public LateAcknowledgements(int most, Consumer<DeliveryEvent> news) {
     this.order = new ArrayBlockingQueue<>(most);
     this.news = news;
   }
 
-  /// @return when it was acknowledged first
+  /// @return the time of the first acknowledgement
   Instant add(HeldKey device, MessageId message, Instant at) {
     var late = new Late(device, message);
     var before = all.putIfAbsent(late, at);
@@ -51,12 +57,13 @@ public final class LateAcknowledgements {
     return at;
   }
 
-  /// When the device acknowledged this message late; null where nobody remembers that.
+  /// When the device acknowledged this message late; null when no late acknowledgement is
+  /// remembered.
   @Nullable Instant find(HeldKey device, MessageId message) {
     return all.isEmpty() ? null : all.get(new Late(device, message));
   }
 
-  /// What is told of it, by anyone: one that is told twice counts once.
+  /// The event of a late acknowledgement. Gateways and nodes may both publish it; it counts once.
   public static DeliveryEvent event(DeviceKey device, MessageId message, Instant at) {
     return new DeliveryEvent.Ended(
         device.app(),

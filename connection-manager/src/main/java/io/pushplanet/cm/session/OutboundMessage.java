@@ -4,18 +4,20 @@ import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.session.SessionMetrics.Drop;
 import io.pushplanet.common.message.MessageId;
 
-/// A message on its way to one device, and who wants to know what became of it.
+/// A message to one device, with the origin that waits for its settlement.
 ///
 /// @param publish shared by all recipients
-/// @param answerByNanos when the origin stops waiting, by the loop's clock; [#NO_DEADLINE] for none
+/// @param answerByNanos when the origin stops waiting, by the loop's clock; [#NO_DEADLINE] if it
+///     waits for ever
 public record OutboundMessage(SharedPublish publish, long answerByNanos, Origin origin) {
   public static final long NO_DEADLINE = Long.MAX_VALUE;
 
-  /// Who handed the message over. Told of its end exactly once, on the session's loop; must not block.
+  /// The frame or inbox that the message came from. It is told of the message's end exactly once, on
+  /// the session's loop, and must not block.
   public interface Origin {
     void settled(OutboundMessage message, Settlement settlement);
 
-    /// It is on its way to the device for the first time; [#settled] follows.
+    /// The message was sent to the device for the first time; [#settled] follows.
     void written();
   }
 
@@ -35,13 +37,13 @@ public record OutboundMessage(SharedPublish publish, long answerByNanos, Origin 
     return answerByNanos != NO_DEADLINE && nowNanos - answerByNanos > 0;
   }
 
-  /// Counts how its stay at a session ended, and tells its origin.
+  /// Counts how the message ended and tells its origin.
   void settle(Settlement settlement, SessionMetrics metrics) {
     switch (settlement) {
       case Settlement.NotHere(), Settlement.NotSubscribed() -> metrics.dropped(Drop.NOT_HERE);
       case Settlement.TimedOut() -> metrics.dropped(Drop.TIMED_OUT);
       case Settlement.Expired() -> metrics.dropped(Drop.EXPIRED);
-      // A refusal is counted where its reason is known.
+      // Refusals are counted by the code that knows the reason.
       case Settlement.Delivered _, Settlement.Refused _ -> {}
     }
     origin.settled(this, settlement);

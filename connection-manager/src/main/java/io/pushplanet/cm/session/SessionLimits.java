@@ -2,11 +2,14 @@ package io.pushplanet.cm.session;
 
 import java.time.Duration;
 
-/// @param window most messages in flight per device
-/// @param waiting most messages that wait for room in a device's window
-/// @param holdUntilSubscribed how long a message waits for a device that has connected but not yet subscribed
-/// @param deadPathAfter a device from which nothing comes for so long after a publish at QoS 1 is given up; zero for never
-/// @param acknowledgeWithin a device whose window is full and that has acknowledged nothing for so long is unresponsive
+/// @param window how many messages may be in flight per device
+/// @param waiting how many messages may wait for room in a device's window
+/// @param holdUntilSubscribed how long a message waits for a device that has connected but not
+///     subscribed
+/// @param deadPathAfter a device is disconnected when nothing arrives from it for this long after a
+///     QoS 1 publish; zero for never
+/// @param acknowledgeWithin a device with a full window that has acknowledged nothing for this long
+///     is unresponsive
 public record SessionLimits(
     int window,
     int waiting,

@@ -14,7 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// Meters of all sessions. Thread-safe.
 public final class SessionMetrics {
 
-  /// Why a message ended here without the device's acknowledgement. None is lost by it: its origin is told.
+  /// Why a message ended here without the device's acknowledgement. The message is not lost: its
+  /// origin is told.
   enum Drop {
     NOT_HERE,
     TIMED_OUT,

@@ -14,9 +14,9 @@ public final class SessionTable {
     return sessions.get(HeldKey.of(device));
   }
 
-  /// Puts the session in, unless one with a higher epoch is there.
+  /// Adds the session, unless the table has one of the same device with a higher epoch.
   ///
-  /// @return the session that lost: the former one, or `session` itself; null when there was none
+  /// @return the session that lost: the former one, or `session` itself; null if there was none
   public @Nullable DeviceSession put(DeviceSession session) {
     while (true) {
       var before = sessions.putIfAbsent(session.heldKey(), session);
@@ -32,7 +32,7 @@ public final class SessionTable {
     }
   }
 
-  /// @return whether it was this very session that stood there
+  /// @return whether the table held this very session
   public boolean remove(DeviceSession session) {
     return sessions.remove(session.heldKey(), session);
   }

@@ -1,9 +1,9 @@
 package io.pushplanet.cm.session;
 
-/// What device and server agreed on at CONNECT.
+/// What the device and this node agreed on at CONNECT.
 ///
 /// @param window messages in flight at once: the smaller of the client's Receive Maximum and ours
-/// @param largestPacket what the client takes; longer ones are not sent
+/// @param largestPacket the client's Maximum Packet Size; longer packets are not sent
 /// @param expirySeconds how long the session outlives the connection; 0 ends it with the connection
 public record SessionTerms(int window, long largestPacket, long expirySeconds) {
   public boolean isPersistent() {

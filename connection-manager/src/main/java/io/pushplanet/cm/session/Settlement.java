@@ -4,29 +4,30 @@ import io.pushplanet.common.wire.Refusal;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/// How a message's stay at a session ended.
+/// How a message ended at a session.
 public sealed interface Settlement {
   Settlement DELIVERED = new Delivered(null);
 
-  /// The device acknowledged it (at QoS 0: the kernel took it).
+  /// The device acknowledged the message (at QoS 0: the kernel took its bytes).
   ///
-  /// @param lateAt when, if [LateAcknowledgements] have told of it because nobody may wait for it any more; null in time
+  /// @param lateAt the time of an acknowledgement that [LateAcknowledgements] has published because
+  ///     the origin may have stopped waiting; null for one in time
   record Delivered(@Nullable Instant lateAt) implements Settlement {}
 
-  /// The session is gone, or was taken over.
+  /// The session ended, or was taken over.
   record NotHere() implements Settlement {}
 
-  /// The device is here, and has not subscribed (any more).
+  /// The device is connected and not subscribed.
   record NotSubscribed() implements Settlement {}
 
-  /// No acknowledgement in time; the device may have it.
+  /// The device did not acknowledge in time; it may have the message.
   record TimedOut() implements Settlement {}
 
-  /// Its time to live ended before it was sent.
+  /// The message's time to live ended before it was sent.
   record Expired() implements Settlement {}
 
-  /// It cannot be sent, or the device refused it.
+  /// The message cannot be sent, or the device refused it.
   ///
-  /// @param detail the same for people, where there is more to say
+  /// @param detail explains the reason to people, where there is more to say
   record Refused(Refusal why, @Nullable String detail) implements Settlement {}
 }

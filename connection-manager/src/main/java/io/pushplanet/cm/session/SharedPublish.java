@@ -9,9 +9,9 @@ import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.common.message.MessageId;
 import org.jspecify.annotations.Nullable;
 
-/// A message as devices get it. Its PUBLISH is encoded once for all devices that take it in the same shape (version, QoS,
-/// subscription identifier, seconds left): a copy with its own packet id is all that one more device costs. Thread-safe: loops
-/// share what is encoded, and at worst encode it twice.
+/// A message for many devices. Its PUBLISH is encoded once for all devices with the same shape
+/// (version, QoS, subscription identifier, seconds left); each further device costs one copy with
+/// its own packet id. Thread-safe: loops share the encoded form, and at worst encode it twice.
 public final class SharedPublish {
   private static final int SHAPES = 4;
   private static final int ID_IN_SHAPE = 1;
@@ -27,7 +27,7 @@ public final class SharedPublish {
     }
   }
 
-  /// @param payload never changed
+  /// @param payload must not change
   public SharedPublish(MessageId id, Binary payload, long expiresAtMillis) {
     this.id = id;
     this.payload = payload;
@@ -46,7 +46,7 @@ public final class SharedPublish {
     return expiresAtMillis;
   }
 
-  /// The bytes of its PUBLISH on this link; at QoS 0 everybody's, not to be changed.
+  /// The bytes of the PUBLISH for this link. At QoS 0 they are shared and must not be changed.
   ///
   /// @param packetId 0 at QoS 0
   byte[] encodedFor(

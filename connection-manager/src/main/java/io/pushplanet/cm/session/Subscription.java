@@ -2,14 +2,14 @@ package io.pushplanet.cm.session;
 
 import io.pushplanet.cm.mqtt.QoS;
 
-/// The one subscription a device can have, to its messages.
+/// The only subscription that a device can have, to its messages.
 ///
 /// @param identifier MQTT 5's subscription identifier; 0 for none
 public record Subscription(QoS qos, int identifier) {
   private static final Subscription AT_MOST_ONCE = new Subscription(QoS.AT_MOST_ONCE, 0);
   private static final Subscription AT_LEAST_ONCE = new Subscription(QoS.AT_LEAST_ONCE, 0);
 
-  /// One object for all devices that ask for the same.
+  /// Returns a shared object for the usual subscriptions.
   public static Subscription of(QoS qos, int identifier) {
     if (identifier != 0) {
       return new Subscription(qos, identifier);

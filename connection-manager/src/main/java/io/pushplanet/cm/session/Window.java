@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The messages of one session that are in flight, in the order in which they were sent. A session holds [#empty], which is
-/// everybody's, while nothing is. Confined to its event loop.
+/// The messages of one session that are in flight, in the order in which they were sent. While none
+/// is in flight, a session holds the shared [#empty]. Confined to its event loop.
 final class Window extends Backlog<InFlight> {
   private static final int LAST_PACKET_ID = 0xFFFF;
   private static final Window EMPTY = new Window(0);
@@ -17,7 +17,7 @@ final class Window extends Backlog<InFlight> {
     super(room);
   }
 
-  /// The empty one; never added to.
+  /// The shared empty window; nothing may be added to it.
   static Window empty() {
     return EMPTY;
   }
@@ -34,7 +34,7 @@ final class Window extends Backlog<InFlight> {
     return isEmpty() ? EMPTY : this;
   }
 
-  /// Takes the one of this packet id out; null when none is in flight under it.
+  /// Removes the message with this packet id; null when none is in flight.
   @Nullable InFlight take(int packetId) {
     for (int index = 0; index < size(); index++) {
       if (get(index).packetId == packetId) {
@@ -44,7 +44,7 @@ final class Window extends Backlog<InFlight> {
     return null;
   }
 
-  /// Takes out the last of those that were sent at QoS 0; null when there is none.
+  /// Removes the last message that was sent at QoS 0; null when there is none.
   @Nullable InFlight takeWithoutId() {
     for (int index = size() - 1; index >= 0; index--) {
       if (get(index).packetId == 0) {
@@ -63,7 +63,7 @@ final class Window extends Backlog<InFlight> {
     return null;
   }
 
-  /// The next packet id that is free. There are more of them than places in a window.
+  /// The next free packet id. A window has fewer places than there are ids.
   int packetIdAfter(int last) {
     int next = last;
     do {
@@ -81,7 +81,7 @@ final class Window extends Backlog<InFlight> {
     return true;
   }
 
-  /// Whether all of them were sent so long ago, or longer.
+  /// Whether all messages were sent at least this long ago.
   boolean isOlderThan(long nanos, long nowNanos) {
     for (var sent : this) {
       if (nowNanos - sent.sentNanos < nanos) {
@@ -91,7 +91,8 @@ final class Window extends Backlog<InFlight> {
     return true;
   }
 
-  /// The first that was sent at QoS 1 longer ago than `patienceNanos`, and since when nothing at all came from the device.
+  /// The first message that was sent at QoS 1 more than `patienceNanos` ago and since when no bytes
+  /// have come from the device.
   @Nullable InFlight unheard(long patienceNanos, long nowNanos, Link link) {
     for (var sent : this) {
       if (sent.packetId != 0
@@ -103,15 +104,15 @@ final class Window extends Backlog<InFlight> {
     return null;
   }
 
-  /// Tells the origins that have waited for long enough.
+  /// Tells the origins whose deadline has passed.
   void timeOut(long nowNanos, SessionMetrics metrics) {
-    // By index, for whoever is told may offer the next.
+    // By index, because an origin may offer the next message when it is told.
     for (int index = 0; index < size(); index++) {
       get(index).timeOut(nowNanos, metrics);
     }
   }
 
-  /// Those of QoS 1.
+  /// The messages that were sent at QoS 1.
   List<Unacknowledged> unacknowledged() {
     var left = new ArrayList<Unacknowledged>();
     for (var sent : this) {

@@ -1,4 +1,4 @@
-/// Devices that are connected, and what is on its way to each.
+/// Connected devices, and the messages on their way to each.
 @NullMarked
 package io.pushplanet.cm.session;
 
