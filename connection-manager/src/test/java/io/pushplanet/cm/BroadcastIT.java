@@ -95,7 +95,7 @@ class BroadcastIT {
   }
 
   @Test
-  void who_is_away_or_taken_over_is_said_to_be_not_here() throws Exception {
+  void a_device_that_is_away_or_taken_over_is_answered_as_not_here() throws Exception {
     var here = TestNode.newDevice();
     try (var client = subscribed(here, MqttVersion.V5, QoS.AT_LEAST_ONCE, 0)) {
       var answers =
@@ -146,7 +146,7 @@ class BroadcastIT {
   }
 
   @Test
-  void who_was_away_gets_on_return_what_waits_for_him_in_order_and_once() throws Exception {
+  void a_device_that_was_away_gets_its_messages_in_order_and_once_on_return() throws Exception {
     var device = TestNode.newDevice();
     var neighbour = TestNode.newDevice();
     var first = TestNode.newMessage();
@@ -185,7 +185,7 @@ class BroadcastIT {
   }
 
   @Test
-  void what_was_not_acknowledged_comes_again_with_the_next_connection() throws Exception {
+  void an_unacknowledged_broadcast_comes_again_with_the_next_connection() throws Exception {
     var device = TestNode.newDevice();
     var message = TestNode.newMessage();
     var behind = TestNode.newMessage();

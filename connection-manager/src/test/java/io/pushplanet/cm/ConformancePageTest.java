@@ -29,7 +29,7 @@ class ConformancePageTest {
   private record Statement(boolean isV5, String number) {}
 
   @Test
-  void what_the_page_calls_tested_is_in_the_name_of_a_test() throws IOException {
+  void each_statement_that_the_page_calls_tested_is_in_a_tests_name() throws IOException {
     var untested = new ArrayList<String>();
     for (var row : rows()) {
       var tested = TESTED.matcher(row.how());
@@ -50,7 +50,7 @@ class ConformancePageTest {
   }
 
   @Test
-  void what_a_test_names_stands_on_the_page() throws IOException {
+  void each_statement_in_a_tests_name_stands_on_the_page() throws IOException {
     var known = new HashSet<Statement>();
     for (var row : rows()) {
       known.add(new Statement(true, row.v5()));

@@ -145,7 +145,7 @@ class ConnectStatementsIT extends ConnectScene {
 
   @ParameterizedTest
   @CsvSource({"V5, 134", "V3_1_1, 4"})
-  void mqtt_3_1_4_2_who_is_not_authorized_is_told_and_closed(MqttVersion version, int code)
+  void mqtt_3_1_4_2_an_unauthorized_client_is_told_and_closed(MqttVersion version, int code)
       throws Exception {
     try (var client = at.raw(version)) {
       client.send(renamed(RawClient.connect(version, device), "another"));

@@ -124,7 +124,7 @@ class ConnectionPipelineTest extends PipelineScene {
 
   /// 3.14.2.2.2: it is not treated as a valid DISCONNECT.
   @Test
-  void a_goodbye_that_prolongs_a_session_which_was_to_end_does_not_discard_the_will() {
+  void a_disconnect_that_prolongs_a_session_of_expiry_0_does_not_discard_the_will() {
     var client = connecting(pipeline(10), MqttVersion.V5, true, "d1", will(0), MqttProperties.NONE);
     letGo();
 
@@ -137,7 +137,7 @@ class ConnectionPipelineTest extends PipelineScene {
   }
 
   @Test
-  void mqtt_3_1_3_9_a_delayed_will_is_not_told_of_a_device_that_a_second_connection_has_here() {
+  void mqtt_3_1_3_9_a_delayed_will_is_dropped_when_a_second_connection_has_the_device() {
     var pipeline = pipeline(10);
     var first = resuming(pipeline, "d1", will(60));
     var second = resuming(pipeline, "d1", will(60));
@@ -162,7 +162,7 @@ class ConnectionPipelineTest extends PipelineScene {
   }
 
   @Test
-  void mqtt_3_1_3_9_who_takes_its_session_up_again_calls_the_delayed_will_off() {
+  void mqtt_3_1_3_9_a_device_that_resumes_its_session_cancels_the_delayed_will() {
     var pipeline = pipeline(10);
     connected(pipeline, MqttVersion.V5, "d1", will(60));
 
@@ -189,7 +189,7 @@ class ConnectionPipelineTest extends PipelineScene {
 
   /// A slow Redis, and a million devices that come at once.
   @Test
-  void a_node_is_full_with_those_who_wait_for_the_directory() {
+  void devices_that_wait_for_the_directory_count_towards_a_full_node() {
     var pipeline = pipeline(2);
     connected(pipeline, MqttVersion.V5, "d1");
     connecting(pipeline, MqttVersion.V5, "d2", null);
@@ -208,7 +208,7 @@ class ConnectionPipelineTest extends PipelineScene {
   }
 
   @Test
-  void mqtt_3_2_2_20_when_to_come_back_is_told_to_whoever_has_room_for_it() {
+  void mqtt_3_2_2_20_a_client_with_room_for_it_is_told_when_to_come_back() {
     var pipeline = pipeline(0);
 
     var told = connecting(pipeline, MqttVersion.V5, "d1", 256);
@@ -229,7 +229,7 @@ class ConnectionPipelineTest extends PipelineScene {
 
   /// Who knows the password of a device that was deleted must not trouble the one that was registered since.
   @Test
-  void a_password_of_before_the_device_was_deleted_does_not_end_the_session_of_a_later_one() {
+  void a_password_from_before_a_deletion_does_not_end_the_session_of_a_later_one() {
     var pipeline = pipeline(10);
     var before = connected(pipeline, MqttVersion.V5, "d1");
     assertThat(before.open).isTrue();
@@ -249,7 +249,7 @@ class ConnectionPipelineTest extends PipelineScene {
   }
 
   @Test
-  void a_password_of_before_a_later_one_goes_on_where_that_one_was_if_nobody_denies_it() {
+  void an_older_password_that_is_not_denied_resumes_the_session_of_a_later_one() {
     var pipeline = pipeline(10);
     clock.advance(Duration.ofSeconds(1));
     var later = connected(pipeline, MqttVersion.V5, "d1");

@@ -73,7 +73,7 @@ class DeadPathsIT {
   /// What an app shows as "connected" is what it was told, and what a backend sees is what the directory says.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void ntfy_1101_gotify_android_188_who_is_given_up_is_told_and_seen_as_away(MqttVersion version)
+  void ntfy_1101_gotify_android_188_a_device_with_a_dead_path_is_told_and_counts_as_away(MqttVersion version)
       throws Exception {
     device = TestNode.newDevice();
     try (var silent = new RawClient(node.port("mqtt"), version)) {
@@ -92,7 +92,7 @@ class DeadPathsIT {
   }
 
   @Test
-  void ntfy_1834_ntfy_556_ntfy_android_104_what_came_for_a_dozing_phone_is_there_when_it_wakes()
+  void ntfy_1834_ntfy_556_ntfy_android_104_a_dozing_phone_gets_its_messages_when_it_wakes()
       throws Exception {
     Undisturbed.play(this::doze);
   }

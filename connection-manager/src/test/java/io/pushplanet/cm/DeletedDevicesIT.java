@@ -51,7 +51,7 @@ class DeletedDevicesIT {
   }
 
   @Test
-  void its_password_is_refused_on_both_versions_and_the_one_it_is_given_in_the_same_second_is_not()
+  void its_password_is_refused_on_both_versions_and_a_new_one_of_the_same_second_is_not()
       throws Exception {
     double before = refused();
 
@@ -135,7 +135,7 @@ class DeletedDevicesIT {
   }
 
   @Test
-  void whoever_came_by_a_later_password_stays_when_the_deletion_is_told_late() throws Exception {
+  void a_session_with_a_later_password_stays_when_the_deletion_is_told_late() throws Exception {
     try (var anew =
         RawClient.subscribed(
             node.port("mqtt"),
@@ -152,7 +152,7 @@ class DeletedDevicesIT {
   }
 
   @Test
-  void whoever_came_while_redis_did_not_answer_is_out_once_it_does() throws Exception {
+  void a_deleted_device_that_connected_while_redis_was_away_is_out_once_redis_answers() throws Exception {
     denials.deny(device, ENDS);
     long redis = LocalServices.forTests().process(Service.REDIS).pid();
     RawClient old;

@@ -136,7 +136,7 @@ class DeviceProfileIT {
   }
 
   @Test
-  void connack_tells_mqtt_5_what_is_not_spoken_here() throws Exception {
+  void connack_tells_mqtt_5_clients_which_features_are_missing() throws Exception {
     try (var client = connected(MqttVersion.V5, 10)) {
       var told = client.welcome.properties();
 

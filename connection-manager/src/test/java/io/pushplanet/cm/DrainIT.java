@@ -179,7 +179,7 @@ class DrainIT {
   }
 
   @Test
-  void what_is_not_acknowledged_in_time_goes_back_to_the_gateway() throws Exception {
+  void a_message_that_is_not_acknowledged_in_time_goes_back_to_the_gateway() throws Exception {
     var device = TestNode.newDevice();
     try (var impatient = TestNode.start("--cm.drain.settle=0s", "--cm.drain.notice=0s");
         var gateway = new TestGateway(impatient, "gw-impatient");
@@ -228,7 +228,7 @@ class DrainIT {
   }
 
   @Test
-  void only_who_may_give_orders_can_drain() throws Exception {
+  void only_an_authorized_caller_can_drain_a_node() throws Exception {
     var key = leaving.bean(MasterKey.class);
     var passes = new NodePass(key, Clock.systemUTC());
     for (String who :

@@ -60,7 +60,7 @@ class InboundFlowTest extends PipelineScene {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void a_device_whose_qos_0_publishes_wait_in_vain_is_read_again_and_they_are_dropped(
+  void a_device_whose_qos_0_publishes_wait_too_long_is_read_again_and_they_are_dropped(
       MqttVersion version) {
     var client = connected(pipeline(10), version, "d1");
     for (int count = 0; count < UPLINKS_IN_FLIGHT; count++) {
@@ -103,7 +103,7 @@ class InboundFlowTest extends PipelineScene {
   }
 
   @Test
-  void what_is_published_at_qos_0_does_not_exceed_a_receive_maximum() {
+  void publishes_at_qos_0_do_not_exceed_a_receive_maximum() {
     var client = connected(pipeline(10), MqttVersion.V5, "d1");
     for (int id = 0; id < UPLINKS_IN_FLIGHT - 1; id++) {
       client.receive(uplink(0));
@@ -176,7 +176,7 @@ class InboundFlowTest extends PipelineScene {
   }
 
   @Test
-  void what_nobody_may_publish_counts_too() {
+  void a_forbidden_publish_counts_too() {
     var client = connected(pipeline(10, 2, 3), MqttVersion.V5, "d1");
     for (int id = 1; id <= 3; id++) {
       client.receive(
@@ -205,7 +205,7 @@ class InboundFlowTest extends PipelineScene {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void a_device_that_connects_again_has_what_is_left_of_its_burst(MqttVersion version) {
+  void a_device_that_reconnects_has_the_rest_of_its_burst(MqttVersion version) {
     var pipeline = pipeline(10, 2, 5);
     var first = connected(pipeline, version, "flood");
     publish(first, 3);
@@ -224,7 +224,7 @@ class InboundFlowTest extends PipelineScene {
   /// One packet of each connection would be read before it is slowed down.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void who_connects_over_and_over_publishes_no_faster_than_its_rate_either(MqttVersion version) {
+  void a_device_that_reconnects_in_a_loop_publishes_no_faster_than_its_rate(MqttVersion version) {
     var pipeline = pipeline(10, 2, 5);
     publish(connected(pipeline, version, "flood"), 10);
     assertThat(told).hasSize(5);
@@ -245,7 +245,7 @@ class InboundFlowTest extends PipelineScene {
   /// A flood that its socket keeps comes again as soon as it is read.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void at_qos_0_what_is_too_much_is_dropped_after_some_seconds_so_that_the_rest_is_heard(
+  void at_qos_0_the_surplus_is_dropped_after_some_seconds_so_that_the_rest_is_heard(
       MqttVersion version) {
     var client = connected(pipeline(10, 2, 5), version, "d1");
     publish(client, 10);

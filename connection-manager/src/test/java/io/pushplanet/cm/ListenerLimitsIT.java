@@ -219,7 +219,7 @@ class ListenerLimitsIT {
   }
 
   @Test
-  void who_does_not_say_connect_within_five_seconds_is_closed() throws Exception {
+  void a_client_that_sends_no_connect_within_five_seconds_is_closed() throws Exception {
     Undisturbed.play(() -> {
       long begin = System.nanoTime();
       try (var client = new RawClient(node.port("mqtt"), MqttVersion.V5)) {

@@ -61,7 +61,7 @@ class PacketSizeStatementsIT extends ConnectScene {
   }
 
   @Test
-  void mqtt_3_1_2_24_a_client_that_has_not_even_room_for_a_connack_is_refused_in_five_bytes()
+  void mqtt_3_1_2_24_a_client_without_room_for_a_connack_is_refused_in_five_bytes()
       throws Exception {
     var tiny = MqttProperties.with(PropertyId.MAXIMUM_PACKET_SIZE, 20);
     try (var client = at.raw(MqttVersion.V5)) {
@@ -88,7 +88,7 @@ class PacketSizeStatementsIT extends ConnectScene {
   }
 
   @Test
-  void mqtt_3_1_2_29_who_wants_no_problem_information_gets_no_reason_string() throws Exception {
+  void mqtt_3_1_2_29_a_client_that_wants_no_problem_information_gets_no_reason_string() throws Exception {
     for (int wanted = 0; wanted <= 1; wanted++) {
       var wish = MqttProperties.with(PropertyId.REQUEST_PROBLEM_INFORMATION, wanted);
       try (var client = at.connected(RawClient.connect(MqttVersion.V5, device, true, wish))) {

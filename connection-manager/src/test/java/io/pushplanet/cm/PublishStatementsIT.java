@@ -295,7 +295,7 @@ class PublishStatementsIT extends ConnectScene {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_3_3_1_1_mqtt_4_4_0_1_what_is_unacknowledged_comes_again_on_reconnect_only(
+  void mqtt_3_3_1_1_mqtt_4_4_0_1_an_unacknowledged_message_comes_again_only_on_reconnect(
       MqttVersion version) throws Exception {
     var sent = new ArrayList<Publish>();
     try (var client = at.connected(SharedNode.persistent(device, version))) {

@@ -86,7 +86,7 @@ class RefusalsIT {
   }
 
   @Test
-  void who_finds_the_line_for_the_directory_full_or_stands_in_it_for_too_long_is_told_busy()
+  void a_claim_that_finds_the_queue_full_or_waits_too_long_is_told_busy()
       throws Exception {
     Undisturbed.play(this::standInLine);
   }

@@ -109,7 +109,7 @@ class SessionStatementsIT extends ConnectScene {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_3_1_2_23_mqtt_3_2_2_3_a_session_is_kept_also_where_nothing_is_subscribed(
+  void mqtt_3_1_2_23_mqtt_3_2_2_3_a_session_without_a_subscription_is_kept(
       MqttVersion version) throws Exception {
     at.leave(at.connected(SharedNode.persistent(device, version)), device);
 

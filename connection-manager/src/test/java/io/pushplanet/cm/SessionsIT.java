@@ -244,7 +244,7 @@ class SessionsIT {
   }
 
   @Test
-  void what_was_unacknowledged_is_sent_again_on_reconnect_with_dup_and_the_same_packet_id()
+  void an_unacknowledged_message_is_sent_again_on_reconnect_with_dup_and_its_packet_id()
       throws Exception {
     int firstId;
     try (var client = connect(node, device, MqttVersion.V5, false, 3600)) {
@@ -296,7 +296,7 @@ class SessionsIT {
   }
 
   @Test
-  void what_is_acknowledged_when_it_comes_again_settles_the_copy_that_was_parked_meanwhile()
+  void an_acknowledged_redelivery_settles_the_parked_copy()
       throws Exception {
     var message = TestNode.newMessage();
     Instant toldAgain;
@@ -339,7 +339,7 @@ class SessionsIT {
   }
 
   @Test
-  void what_is_acknowledged_too_late_is_told_once_and_what_is_in_time_is_not() throws Exception {
+  void a_late_acknowledgement_is_told_once_and_one_in_time_is_not() throws Exception {
     var late = TestNode.newMessage();
     List<DeliveryEvent> told = new ArrayList<>();
     try (var client = subscribed(node, device, MqttVersion.V5)) {

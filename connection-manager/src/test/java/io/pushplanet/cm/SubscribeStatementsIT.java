@@ -117,7 +117,7 @@ class SubscribeStatementsIT {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_3_2_2_10_mqtt_3_8_4_7_a_subscription_of_any_qos_is_taken_and_what_was_granted_told(
+  void mqtt_3_2_2_10_mqtt_3_8_4_7_a_subscription_of_any_qos_is_taken_and_told_its_granted_qos(
       MqttVersion version) throws Exception {
     try (var client = at.connected(device, version)) {
       for (var qos : QoS.values()) {

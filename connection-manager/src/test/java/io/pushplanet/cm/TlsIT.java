@@ -148,7 +148,7 @@ class TlsIT {
   }
 
   @Test
-  void a_tls_record_whose_rest_does_not_come_stops_nobody() throws Exception {
+  void an_incomplete_tls_record_stops_no_other_connection() throws Exception {
     // They are closed after five seconds, which a slow machine may need for one handshake: then
     // once more.
     Eventually.within(PATIENCE, TlsIT::comesInPastHalves);
@@ -181,7 +181,7 @@ class TlsIT {
   }
 
   @Test
-  void who_sends_its_connect_with_the_last_of_the_handshake_is_told_why_it_is_refused()
+  void a_client_that_sends_connect_with_the_last_handshake_record_is_told_why_it_is_refused()
       throws Exception {
     var together = new Together(port());
     // All behind the ClientHello.
@@ -201,7 +201,7 @@ class TlsIT {
   }
 
   @Test
-  void what_comes_before_the_end_of_tls_is_obeyed_before_it() throws Exception {
+  void packets_before_the_end_of_tls_are_handled_before_it() throws Exception {
     var device = TestNode.newDevice();
     var together = new Together(port());
     try (var socket =
@@ -227,7 +227,7 @@ class TlsIT {
   }
 
   @Test
-  void who_knows_no_tls_1_3_is_told_why_it_is_refused() throws Exception {
+  void a_client_without_tls_1_3_is_told_why_it_is_refused() throws Exception {
     try (var socket = (SSLSocket) trusting.getSocketFactory().createSocket("127.0.0.1", port())) {
       socket.setEnabledProtocols(new String[] {"TLSv1.2"});
 

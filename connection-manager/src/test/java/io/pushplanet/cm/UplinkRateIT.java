@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class UplinkRateIT {
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void what_is_published_too_fast_is_taken_later_and_all_of_it(MqttVersion version)
+  void publishes_that_are_too_fast_are_taken_later_and_none_is_lost(MqttVersion version)
       throws Exception {
     try (var node =
             TestNode.start(
@@ -48,7 +48,7 @@ class UplinkRateIT {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void who_floods_at_qos_0_is_answered_while_its_client_still_waits(MqttVersion version)
+  void a_device_that_floods_at_qos_0_is_answered_before_its_client_gives_up(MqttVersion version)
       throws Exception {
     try (var node = TestNode.start("--cm.uplink.per-second=5", "--cm.uplink.burst=5");
         var flood = connected(node, version)) {

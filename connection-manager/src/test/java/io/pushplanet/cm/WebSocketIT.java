@@ -133,7 +133,7 @@ class WebSocketIT {
   }
 
   @Test
-  void what_comes_before_a_close_is_obeyed_and_the_close_is_answered() throws Exception {
+  void packets_before_a_close_are_handled_and_the_close_is_answered() throws Exception {
     var heard = new Heard();
     var encoder = new PacketEncoder();
     try (var http = HttpClient.newHttpClient()) {

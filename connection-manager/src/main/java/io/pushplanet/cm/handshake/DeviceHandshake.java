@@ -19,19 +19,22 @@ import io.pushplanet.common.session.DeviceKey;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// Reads a device's CONNECT: client id = device, user name = app, password = the credential from registration, which is
-/// checked without asking anybody; whether its device was deleted since, the directory says when the device is claimed. Thread-safe; takes microseconds, so it runs on the event loop.
+/// Reads a device's CONNECT: the client id is the device, the user name the app, the password the
+/// credential from registration. The credential is checked without a look-up; the directory tells
+/// later, when the device is claimed, whether the device was deleted. Thread-safe; takes
+/// microseconds, so it runs on the event loop.
 public final class DeviceHandshake {
-  /// The longest that a session outlives its connection; an MQTT 5 client that wished more is told.
+  /// The longest time that a session outlives its connection; an MQTT 5 client that asked for more
+  /// is told.
   public static final long LONGEST_SESSION_SECONDS = 30L * 24 * 60 * 60;
 
   private static final long LONGEST_PACKET = 268_435_455L + 5;
   private static final int MOST_WILL_BYTES = 4 * 1024;
 
-  // More than any packet of this server with a reason string has; a client with less room is not
-  // told reasons.
+  /// More than any packet of this server with a reason string has; a client with a smaller Maximum
+  /// Packet Size is sent no reason strings.
   private static final int ROOM_FOR_REASONS = 256;
-  // CONNACK to a good CONNECT has at most 30 bytes.
+  /// CONNACK to a valid CONNECT has at most 30 bytes.
   private static final int SMALLEST_MAXIMUM_PACKET = 32;
 
   private final DeviceCredential credential;
@@ -39,12 +42,12 @@ public final class DeviceHandshake {
   private final int uplinksInFlight;
   private final int packetBytes;
   private final String willTopic;
-  // One object for all devices of an app, and for all with the same terms. Only apps of good
-  // credentials get in, so that strangers cannot fill it.
+  /// Shared objects for all devices of an app and for equal terms. Only apps with valid credentials
+  /// are added, so that strangers cannot fill the map.
   private final ConcurrentHashMap<AppId, AppId> apps = new ConcurrentHashMap<>();
   private volatile SessionTerms usual = new SessionTerms(1, LONGEST_PACKET, 0);
 
-  /// @param window most messages in flight to a device
+  /// @param window how many messages may be in flight to a device
   /// @param uplinksInFlight the Receive Maximum that clients are told
   /// @param packetBytes the Maximum Packet Size that clients are told
   /// @param willTopic the only topic that a will may have
@@ -116,7 +119,8 @@ public final class DeviceHandshake {
     };
   }
 
-  /// Whether the client's Maximum Packet Size allows reason strings; a packet never exceeds it for their sake.
+  /// Whether the client's Maximum Packet Size allows reason strings, which must not make a packet
+  /// exceed it.
   public static boolean hasRoomForReasons(Connect connect) {
     return largestPacket(connect) >= ROOM_FOR_REASONS;
   }
@@ -164,7 +168,7 @@ public final class DeviceHandshake {
     return terms;
   }
 
-  /// What CONNACK tells an MQTT 5 client of this server and of changed wishes.
+  /// The properties of CONNACK: this server's limits, and changes to the client's wishes.
   public MqttProperties welcome(Welcome welcome) {
     if (welcome.connect().version() != MqttVersion.V5) {
       return MqttProperties.NONE;

@@ -6,11 +6,12 @@ import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.common.session.DeviceKey;
 
-/// What a CONNECT came to.
+/// The outcome of a CONNECT.
 public sealed interface HandshakeOutcome {
 
-  /// @param passwordEnds in this second of the epoch
-  /// @param explains the client wants reason strings (Request Problem Information) and has room for them
+  /// @param passwordEnds the second of the epoch in which the password ends
+  /// @param explains the client wants reason strings (Request Problem Information) and has room for
+  ///     them
   record Welcome(
       DeviceKey device,
       long passwordEnds,

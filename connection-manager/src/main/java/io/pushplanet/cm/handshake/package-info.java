@@ -1,4 +1,4 @@
-/// Who a client says it is and whether that is true.
+/// Reads a CONNECT and authenticates its client.
 @NullMarked
 package io.pushplanet.cm.handshake;
 

@@ -23,20 +23,21 @@ import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The broadcasts that wait, in MySQL (`broadcasts`, `broadcast_devices`, `broadcast_positions`): one payload each, lists of the
-/// devices they wait for, a position per device.
+/// The waiting broadcasts in MySQL (`broadcasts`, `broadcast_devices`, `broadcast_positions`): one
+/// payload each, lists of the devices that they wait for, and a position per device.
 ///
-/// A device that nothing waits for costs no statement of its own. A list goes only after all its ends have been told, hence one that is gone is passed over. Who
-/// had to be looked for in many lists in vain gets a position behind them: he would be looked for in all of them at each connect and each patrol.
-/// Thread-safe; blocks.
+/// A device without waiting broadcasts costs no statement of its own. A list is deleted only after
+/// all its ends have been told, so a missing list is skipped. A device that was searched for in
+/// many lists in vain gets a position behind them; otherwise all of them would be searched at each
+/// connect and each patrol. Thread-safe; blocks.
 final class BroadcastShelf {
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastShelf.class);
   private static final int SECONDS = 5;
 
-  /// A position is a write, and a look into a list that is here costs a microsecond.
+  /// A new position costs a write, while a search in a cached list costs a microsecond.
   static final int MOST_IN_VAIN = 8;
 
-  /// Each of both caches may have: a sixteenth of the heap.
+  /// The size of each of the two caches: a sixteenth of the heap.
   private static final long MOST_BYTES = Runtime.getRuntime().maxMemory() / 16;
 
   private final DataSource database;
@@ -51,7 +52,7 @@ final class BroadcastShelf {
     this.database = database;
   }
 
-  /// The pages with what waits in broadcasts for these devices.
+  /// The pages, together with the broadcasts that wait for these devices.
   Map<DeviceKey, InboxPage.Rows> added(
       Map<DeviceKey, InboxPage.Rows> pages, List<DeviceKey> devices, long nowMillis)
       throws SQLException {
@@ -78,7 +79,7 @@ final class BroadcastShelf {
     }
   }
 
-  /// Those of the devices that a list names beyond their positions.
+  /// The devices that a list names beyond their positions.
   Set<DeviceKey> among(List<DeviceKey> devices, long nowMillis) throws SQLException {
     try (var connection = database.getConnection()) {
       Set<DeviceKey> found = new HashSet<>();
@@ -127,7 +128,7 @@ final class BroadcastShelf {
     return owed;
   }
 
-  /// None of the lists up to the newest of its app names such a device.
+  /// The device is in none of its app's lists, so its position moves behind the newest one.
   private static void passInVain(
       Connection connection,
       List<Wanted> wanted,
@@ -146,12 +147,12 @@ final class BroadcastShelf {
     try {
       move(connection, positions, now);
     } catch (SQLException e) {
-      // They are looked for again the next time.
+      // The lists are searched again the next time.
       LOG.debug("event=positions_not_moved devices={}", positions.size(), e);
     }
   }
 
-  /// Those beyond the positions of their devices.
+  /// The lists beyond the positions of their devices.
   private static List<Wanted> unpassed(Connection connection, List<Wanted> wanted)
       throws SQLException {
     if (wanted.isEmpty()) {
@@ -178,7 +179,7 @@ final class BroadcastShelf {
         .toList();
   }
 
-  /// Those whose list really names the device.
+  /// The lists that really name the device.
   private List<Wanted> naming(Connection connection, List<Wanted> wanted) throws SQLException {
     Map<AppId, Map<Long, List<Wanted>>> byList = new HashMap<>();
     for (var one : wanted) {
@@ -205,7 +206,7 @@ final class BroadcastShelf {
     return naming;
   }
 
-  /// What is gone is absent.
+  /// A deleted broadcast is absent from the result.
   private static Map<MessageId, Broadcast> broadcasts(
       Connection connection, Collection<Wanted> owed) throws SQLException {
     Map<AppId, Set<MessageId>> byApp = new HashMap<>();
@@ -239,7 +240,7 @@ final class BroadcastShelf {
     return broadcasts;
   }
 
-  /// The ends of these rows are told: their devices' positions move on.
+  /// The ends of these rows have been told: their devices' positions move on.
   ///
   /// @param rows some hundreds at most
   void moveOn(List<InboxRow> rows, Instant now) throws SQLException {
@@ -252,13 +253,14 @@ final class BroadcastShelf {
     }
   }
 
-  /// With one statement. Sorted, so that nodes do not deadlock.
+  /// Moves all positions with one statement. Sorted, so that nodes do not deadlock.
   private static void move(Connection connection, Map<DeviceKey, Long> positions, Instant now)
       throws SQLException {
     if (positions.isEmpty()) {
       return;
     }
-    // Without gap locks nobody who moves a neighbour waits for it. The pool undoes it.
+    // Without gap locks, a transaction that moves a neighbour's position does not wait for this
+    // one. The pool resets the level.
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     var devices = new ArrayList<>(positions.keySet());
     devices.sort(InboxTable.ORDER);

@@ -17,19 +17,21 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Rows whose end was told, in line to be deleted, many at once. While MySQL is away they wait. Those that it does not delete
-/// together, because somebody holds one of them, are tried alone, beside all that comes: a transaction whose host has vanished
-/// keeps its locks for a minute or so. Thread-safe; callers never wait.
+/// Deletes rows whose end was told, many at once. While MySQL is away they wait. When a batch fails
+/// because another transaction holds one of its rows, the rows are tried one by one, in between
+/// newer batches: a transaction whose host has vanished keeps its locks for about a minute.
+/// Thread-safe; callers never wait.
 final class Deletions implements AutoCloseable {
   static final int AT_ONCE = 256;
 
-  /// How long nothing is tried alone when that has failed: it may have taken as long as a statement may.
+  /// After a failed single deletion, none is tried for this long: it may have taken as long as a
+  /// statement may.
   static final Duration ALONE_AFTER = Duration.ofSeconds(5);
 
   private static final Logger LOG = LoggerFactory.getLogger(Deletions.class);
   private static final int MOST_ALONE = 10 * AT_ONCE;
   private static final int MOST_DEADLOCKS = 5;
-  // For work, before it looks whether it shall end.
+  /// How long the thread waits for work before it checks whether it has to end.
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final Deletion deletion;
@@ -39,23 +41,23 @@ final class Deletions implements AutoCloseable {
   private final BlockingQueue<Done> alone = new ArrayBlockingQueue<>(MOST_ALONE);
   private final CountDownLatch closed = new CountDownLatch(1);
   private final Counter failures;
-  // Of the one thread that deletes.
+  // Used only by the deleting thread.
   private long aloneAtNanos;
 
-  /// Deletes these rows; those that are gone already do not matter. Blocks.
+  /// Deletes these rows; missing ones do not matter. Blocks.
   interface Deletion {
     void delete(List<InboxRow> rows) throws SQLException;
   }
 
-  /// Hears whether MySQL answers.
+  /// Is told whether MySQL answers.
   interface Reach {
-    /// @param why it does not
+    /// @param why MySQL does not answer
     void told(boolean reachable, String why);
   }
 
   private record Done(InboxRow row, Then then) {}
 
-  /// @param most rows in line
+  /// @param most how many rows may wait
   Deletions(int most, Deletion deletion, Reach reach, LongSupplier nanoTime, MeterRegistry meters) {
     this.waiting = new ArrayBlockingQueue<>(most);
     this.deletion = deletion;
@@ -74,10 +76,10 @@ final class Deletions implements AutoCloseable {
     return waiting.size() + alone.size();
   }
 
-  /// @param then told when the row is gone, or never will be by our hand
+  /// @param then called when the row is gone, or when this node gives up deleting it
   void add(InboxRow row, Then then) {
     if (!waiting.offer(new Done(row, then))) {
-      // It stays and comes again with the next connection: a duplicate, not a loss.
+      // The row stays and comes again with the next connection: a duplicate, not a loss.
       then.done(true);
     }
   }
@@ -94,7 +96,7 @@ final class Deletions implements AutoCloseable {
     }
   }
 
-  /// One deletion, of what is there or comes soon.
+  /// Deletes one batch of the rows that wait or arrive soon.
   void turn() throws InterruptedException {
     long pauseNanos = PATIENCE.toNanos();
     if (!alone.isEmpty()) {
@@ -126,9 +128,9 @@ final class Deletions implements AutoCloseable {
     }
   }
 
-  /// Deletes them.
+  /// Deletes the rows.
   ///
-  /// @return false where they have to be tried again
+  /// @return false if they have to be tried again
   private boolean isOver(List<Done> batch) throws InterruptedException {
     try {
       delete(batch.stream().map(Done::row).toList());
@@ -139,13 +141,14 @@ final class Deletions implements AutoCloseable {
     } catch (RuntimeException | Error bug) {
       LOG.error("event=inbox_delete_error rows={}", batch.size(), bug);
       failures.increment();
-      // Told they are: the rows come again with the next connection, as what has no place in line.
+      // Their ends were told. The rows come again with the next connection, like rows that find no
+      // place here.
     }
     batch.forEach(done -> done.then().done(true));
     return true;
   }
 
-  /// As often as it takes where none would be deleted: MySQL is away.
+  /// Repeats the deletion while MySQL is away, because no other deletion could succeed then.
   private void delete(List<InboxRow> rows) throws SQLException, InterruptedException {
     for (int attempt = 1; ; attempt++) {
       try {
@@ -168,12 +171,13 @@ final class Deletions implements AutoCloseable {
     }
   }
 
-  /// "Transaction rollback": somebody who parks, or another node, had its rows in another order (ISO 9075, class 40).
+  /// "Transaction rollback": another transaction had locked the rows in another order (ISO 9075,
+  /// class 40).
   private static boolean isDeadlock(SQLException e) {
     return isOfClass("40", e);
   }
 
-  /// "Connection exception" (ISO 9075, class 08), or the pool has none to give.
+  /// "Connection exception" (ISO 9075, class 08), or the pool has no connection.
   private static boolean isAway(SQLException e) {
     return e instanceof SQLTransientConnectionException || isOfClass("08", e);
   }

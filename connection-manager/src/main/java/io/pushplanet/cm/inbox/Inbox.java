@@ -36,14 +36,18 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What waited for devices in MySQL. A storm of connecting devices becomes few statements: a read takes up to
-/// [Settings#devicesPerRead] devices at once, and unless so many wait it does not begin before [Settings#together] has passed
-/// since the last one began. A lone device does not wait. A delivered row is told as an event first and deleted after the
-/// broker has confirmed it, so that a crash in between repeats a message rather than loses its outcome. Of a broadcast no row is deleted: the device's position moves past it.
-/// Thread-safe; callers never wait.
+/// The messages that wait for devices in MySQL. A storm of connecting devices becomes few
+/// statements: a read takes up to [Settings#devicesPerRead] devices at once, and a read that is not
+/// full begins no sooner than [Settings#together] after the last one. A single device does not
+/// wait.
+///
+/// The event of a delivered row is published first, and the row is deleted after the broker has
+/// confirmed the event, so that a crash in between repeats a message instead of losing its outcome.
+/// For a broadcast no row is deleted: the device's position moves past it. Thread-safe; callers
+/// never wait.
 public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
-  // For work, before it looks whether it shall end.
+  /// How long a reader waits for work before it checks whether it has to end.
   private static final long PATIENCE_SECONDS = 10;
   private static final long LOOKS_AGAIN_MILLIS = 100;
   private static final int MOST_LOOKS = 50;
@@ -58,7 +62,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private final ReentrantLock gathering = new ReentrantLock();
   private final Deletions deletions;
   private final CountDownLatch closed = new CountDownLatch(1);
-  // Of who gathers.
+  // Used only by the reader that gathers.
   private long notBeforeNanos = System.nanoTime();
   private final Counter reads;
   private final Counter readFailures;
@@ -67,7 +71,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private volatile boolean reachable = true;
 
   /// @param readers statements at once
-  /// @param waiting most devices in line to be read, and most delivered rows in line to be deleted
+  /// @param waiting how many devices may wait to be read, and how many delivered rows to be deleted
   /// @param together the least time between the beginnings of two statements that are not full
   public record Settings(
       int readers,
@@ -83,7 +87,8 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  /// @param heapIsFull while it is, [#MOST_LOOKS] looks lie between two reads: what waits in MySQL waits there well
+  /// @param heapIsFull while it is, [#MOST_LOOKS] checks lie between two reads: messages are safe
+  ///     in MySQL
   Inbox(
       DataSource database,
       Events events,
@@ -111,7 +116,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
             .register(meters);
     Gauge.builder("cm.inbox.waiting", requests, BlockingQueue::size).register(meters);
     for (int reader = 0; reader < settings.readers(); reader++) {
-      // A virtual thread takes twice the processor time where it waits for a database.
+      // A virtual thread takes twice the processor time when it waits for a database.
       Thread.ofPlatform().daemon().name("cm-inbox-read-" + reader).start(this::readForEver);
     }
     deletions.start();
@@ -128,7 +133,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  /// Those of the devices for which something is parked; empty while MySQL is away. Blocks.
+  /// The devices for which messages are parked; empty while MySQL is away. Blocks.
   public Optional<Collection<DeviceKey>> among(List<DeviceKey> devices) {
     try {
       var now = clock.instant();
@@ -221,7 +226,8 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  /// One reader gathers at a time, so that another one reads only what came while the first one still does.
+  /// One reader gathers at a time, so that another reader gets only the requests that arrive while
+  /// the first one reads.
   private List<Request> gathered() throws InterruptedException {
     gathering.lockInterruptibly();
     try {
@@ -243,8 +249,9 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  /// Each device that is read for holds up to [Settings#rowsPerDevice] rows until it has acknowledged them, and nothing else bounds how many do. Slowed, not
-  /// stopped: where it is sessions that fill the heap, no waiting empties it.
+  /// Each device that is read holds up to [Settings#rowsPerDevice] rows until it has acknowledged
+  /// them, and no other limit bounds the sum. Reading is slowed down, not stopped: if sessions fill
+  /// the heap, waiting does not empty it.
   private void awaitRoom() throws InterruptedException {
     for (int looks = 0; looks < MOST_LOOKS && heapIsFull.getAsBoolean(); looks++) {
       if (closed.await(LOOKS_AGAIN_MILLIS, TimeUnit.MILLISECONDS)) {

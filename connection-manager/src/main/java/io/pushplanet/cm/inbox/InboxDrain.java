@@ -13,17 +13,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Empties one device's inbox into its session: a page at a time, by message id, never the same row twice, and asks again until
-/// nothing is left. The session takes a row when there is room in its window, and what comes fresh waits until no older one is
-/// left, or until the inbox cannot be read, or has not moved for [#MOST_STILL_SWEEPS]. Rows that the session takes no more are
-/// given back, to be read anew, in order, when it does. What cannot be read is tried again after [#RETRY_NANOS]; so is an end
-/// that cannot be told, and until it is nothing more is read. Of broadcasts one at a time is under way, because the device's
-/// position must not pass one whose end has not been told; when one stays, all that is behind it is read anew. One whose end is
-/// told while one of a lower number is still to come lies there until then, and is not sent again. Confined to the
+/// Empties one device's inbox into its session. It reads one page after the other, by message id
+/// and never the same row twice, until the inbox is empty.
+///
+/// The session takes a row when there is room in its window. Fresh messages wait until no older row
+/// is left, or until the inbox cannot be read or has not moved for [#MOST_STILL_SWEEPS]. Rows that
+/// the session no longer takes are given back, and read again in order when it does. A failed read
+/// is repeated after [#RETRY_NANOS]. So is the end of a row that could not be told, and until it
+/// succeeds no further page is read.
+///
+/// Only one broadcast at a time is with the session, because the device's position must not pass a
+/// broadcast whose end has not been told. If a broadcast ends undelivered, all rows behind it are
+/// read again. If a broadcast's end is told while one with a lower number is still to come, the
+/// position stays before the lower one, and the told one is not sent again. Confined to the
 /// session's event loop.
 public final class InboxDrain {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
-  // There is one a second, but none while the whole loop stands still.
+  /// There is one sweep per second, but none while the whole loop stands still.
   private static final int MOST_STILL_SWEEPS = 5;
 
   private final ParkedMessages inbox;
@@ -38,11 +44,12 @@ public final class InboxDrain {
   private long retryAtNanos;
   private boolean retry;
   private boolean broadcastUnderWay;
-  // Told, and not yet behind the device's position: the number of its list.
+  /// Broadcasts whose end was told and that are not yet behind the device's position, with the
+  /// numbers of their lists.
   private final Map<MessageId, Long> ahead = new HashMap<>(0);
   private int stillSweeps;
 
-  /// What became of a row, and could not be told.
+  /// The end of a row that could not be told.
   private record Ending(InboxRow row, Consumer<ParkedMessages.Then> end) {}
 
   public InboxDrain(ParkedMessages inbox, DeviceSession session) {
@@ -50,19 +57,20 @@ public final class InboxDrain {
     this.session = session;
   }
 
-  /// Whether nothing is under way: whoever wants something later makes a new one.
+  /// Whether this drain has no work left. A later request makes a new one.
   public boolean isIdle() {
     return rows.isEmpty() && !asked && !again && !retry && outstanding == 0 && ahead.isEmpty();
   }
 
-  /// Whether something older than this fresh message may still have to be sent, and soon will be.
+  /// Whether a message older than this fresh one may still have to be sent, and soon will be.
   public boolean isAheadOf(MessageId fresh) {
     var next = rows.peek();
     boolean mayBeOlder = next == null ? asked || again : !next.isNewerThan(fresh);
     return mayBeOlder && stillSweeps < MOST_STILL_SWEEPS;
   }
 
-  /// The next message for the session to send; null when none is at hand, or the next is newer than the first that waits.
+  /// The next message for the session to send; null when none is ready, or when the next one is
+  /// newer than `fresh`, the first waiting message.
   public @Nullable OutboundMessage next(@Nullable MessageId fresh) {
     while (!rows.isEmpty()) {
       var row = rows.element();
@@ -82,7 +90,7 @@ public final class InboxDrain {
     return null;
   }
 
-  /// There may be something: reads now, or once what is on its way is done.
+  /// The inbox may have messages: reads now, or once the current rows are settled.
   public void wanted() {
     again = true;
     askWhenIdle();
@@ -146,7 +154,7 @@ public final class InboxDrain {
     }
   }
 
-  /// A row in the session, which hears what becomes of its message.
+  /// A row that the session has; it is told how the row's message ends.
   private final class Parked implements OutboundMessage.Origin {
     private final InboxRow row;
 
@@ -154,7 +162,8 @@ public final class InboxDrain {
       this.row = row;
     }
 
-    /// Nothing further is asked for before all that was read is settled.
+    /// A read begins only after all rows of the last one are settled, so this is the time since
+    /// that read was requested.
     @Override
     public void written() {
       inbox.written(session.loop().nowNanos() - askedNanos);
@@ -169,7 +178,7 @@ public final class InboxDrain {
         case Settlement.Refused refused when refused.why().isForGood() ->
             tell(row, then -> inbox.failed(row, refused, then));
         case Settlement.Refused _ -> done(row, false);
-        // The row stays: for the next connection, or for whoever tells that it expired.
+        // The row stays for the next connection, or until a sweeper ends it as expired.
         case Settlement.NotHere(),
             Settlement.NotSubscribed(),
             Settlement.TimedOut(),
@@ -205,7 +214,7 @@ public final class InboxDrain {
       }
     }
     if (told) {
-      // Else the session is in the midst of it.
+      // Otherwise the session is already sending.
       session.pump();
     }
     askWhenIdle();

@@ -11,11 +11,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/// What an inbox held when it was read.
+/// The content of an inbox when it was read.
 public sealed interface InboxPage {
 
-  /// @param rows by the ids of their messages, whenever they were parked
-  /// @param more there is more than was read
+  /// @param rows ordered by the ids of their messages, whenever they were parked
+  /// @param more there are more rows than were read
   record Rows(List<InboxRow> rows, boolean more) implements InboxPage {
     static final Rows NONE = new Rows(List.of(), false);
 
@@ -23,8 +23,9 @@ public sealed interface InboxPage {
       rows = List.copyOf(rows);
     }
 
-    /// These rows of a device's own, with all the broadcasts it is owed. Of one collapse key only the newest is due. A broadcast
-    /// that is newer than the last row of a page that is not all waits for the next page.
+    /// These rows of a device's own, together with all its broadcasts. Of each collapse key only
+    /// the newest message is due. A broadcast that is newer than the last row of an incomplete page
+    /// waits for the next page.
     public Rows with(List<InboxRow> broadcasts) {
       List<InboxRow> all = new ArrayList<>(rows);
       broadcasts.stream().filter(row -> !isBeyond(row.message())).forEach(all::add);
@@ -62,8 +63,8 @@ public sealed interface InboxPage {
       return newest;
     }
 
-    /// Lists are numbered as they were parked, and their turns come by message: the position stays before the first list whose
-    /// turn is still to come.
+    /// Lists are numbered in the order in which they were parked, while they are delivered in the
+    /// order of messages: so the position stays before the first list that is still to come.
     private static void setPositions(List<InboxRow> inTurn, List<InboxRow> owed) {
       var left = new TreeSet<Long>();
       owed.forEach(row -> left.add(row.seq()));
@@ -79,6 +80,6 @@ public sealed interface InboxPage {
     }
   }
 
-  /// MySQL is away or too many devices are in line: ask again later.
+  /// MySQL is away or too many devices wait: ask again later.
   record Unreadable() implements InboxPage {}
 }

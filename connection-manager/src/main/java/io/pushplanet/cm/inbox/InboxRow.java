@@ -6,9 +6,10 @@ import io.pushplanet.common.session.DeviceKey;
 
 /// One message that waits for its device: a row of its own, or its place in a broadcast.
 ///
-/// @param seq of the broadcast's list that names the device; 0 for a row of its own
-/// @param position how far the device's position moves when this end is told: `seq`, but not past a list whose turn comes later
-/// @param fate what is left to do with it
+/// @param seq the number of the broadcast's list that names the device; 0 for a row of its own
+/// @param position how far the device's position moves when this end is told: `seq`, but not past a
+///     list that comes later
+/// @param fate how the row is treated
 public record InboxRow(
     DeviceKey device,
     String slot,
@@ -19,18 +20,17 @@ public record InboxRow(
     long position,
     Fate fate) {
 
-  /// What becomes of a row when its device is there.
+  /// How a row is treated when its device is connected.
   public enum Fate {
     DUE,
-    /// The same message stands before it: nothing more is to be told.
+    /// The same message precedes it, so no end has to be told.
     REPEAT,
     EXPIRED,
-    /// A newer message of its collapse key waits too.
+    /// A newer message with the same collapse key waits, too.
     COLLAPSED,
     CANCELLED
   }
 
-  /// A row of its own.
   public InboxRow(
       DeviceKey device, String slot, MessageId message, Binary payload, long expiresAtMillis) {
     this(device, slot, message, payload, expiresAtMillis, 0, 0, Fate.DUE);

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
 
-/// The table `inbox` in MySQL: reads the parked messages of many devices at once, deletes the delivered ones in bulk.
-/// Thread-safe; blocks.
+/// The table `inbox` in MySQL: reads the parked messages of many devices at once, deletes the
+/// delivered ones in bulk. Thread-safe; blocks.
 final class InboxTable {
   private static final int SECONDS = 5;
   private static final InboxPage.Rows UNKNOWN = new InboxPage.Rows(List.of(), true);
@@ -29,15 +29,15 @@ final class InboxTable {
   private final int perDevice;
   private final int perRead;
 
-  /// @param perDevice most rows of one device in an answer
-  /// @param perRead most rows of one statement
+  /// @param perDevice how many rows of one device an answer may have
+  /// @param perRead how many rows one statement may return
   InboxTable(DataSource database, int perDevice, int perRead) {
     this.database = database;
     this.perDevice = perDevice;
     this.perRead = perRead;
   }
 
-  /// Those of the devices that have a living row.
+  /// The devices that have an unexpired row.
   List<DeviceKey> among(List<DeviceKey> devices, Instant now) throws SQLException {
     var some = new SomeDevices(devices);
     var sql =
@@ -63,9 +63,9 @@ final class InboxTable {
     return new DeviceKey(new AppId(row.getString(1)), new DeviceId(row.getString(2)));
   }
 
-  /// The oldest living rows of each device, by the ids of their messages, whenever they were parked. Devices for which there is nothing are absent. Where
-  /// the statement is full each device has had as many rows as every other one that has so many, so that a long inbox holds up
-  /// nobody's short one.
+  /// The oldest unexpired rows of each device, ordered by the ids of their messages, whenever they
+  /// were parked. Devices without rows are absent. If the statement's limit is reached, its rows
+  /// are shared evenly, so that a long inbox does not delay short ones.
   Map<DeviceKey, InboxPage.Rows> read(List<DeviceKey> devices, Instant now) throws SQLException {
     var some = new SomeDevices(devices);
     Map<DeviceKey, List<InboxRow>> found = new HashMap<>();
@@ -98,8 +98,8 @@ final class InboxTable {
     Map<DeviceKey, InboxPage.Rows> pages = new HashMap<>();
     found.forEach((device, all) -> pages.put(device, page(all)));
     if (rows == perRead) {
-      // Who has a row in the last places, or could have one there, may have more: such a device
-      // asks again.
+      // A device with a row in the last places, or that could have one there, may have more rows,
+      // so it asks again.
       for (var device : devices) {
         if (found.getOrDefault(device, List.of()).size() >= place - 1) {
           pages.merge(device, UNKNOWN, (known, _) -> new InboxPage.Rows(known.rows(), true));
@@ -109,7 +109,7 @@ final class InboxTable {
     return pages;
   }
 
-  /// The payloads of rows that stay behind are not carried along.
+  /// The sort does not carry the payloads of rows that are not returned.
   static String oldest(SomeDevices some) {
     return "SELECT inbox.app_id, inbox.device_id, inbox.slot, message_id, payload, expires_at,"
         + " place FROM (SELECT app_id, device_id, slot, ROW_NUMBER() OVER"
@@ -128,8 +128,9 @@ final class InboxTable {
     return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC).toEpochMilli();
   }
 
-  /// Deletes exactly these messages; a newer one in the same slot stays. Sorted, so that nodes do not deadlock. All rows are one
-  /// statement: with one for each, thousands of delivered messages waited for it, and came again when their node died.
+  /// Deletes exactly these messages; a newer one in the same slot stays. Sorted, so that nodes do
+  /// not deadlock. One statement deletes all rows: with one statement per row, thousands of
+  /// delivered messages waited for it and were sent again when their node died.
   ///
   /// @param rows some hundreds at most
   void delete(List<InboxRow> rows) throws SQLException {
@@ -139,7 +140,8 @@ final class InboxTable {
     var sorted = new ArrayList<>(rows);
     sorted.sort(Comparator.comparing(InboxRow::device, ORDER).thenComparing(InboxRow::slot));
     try (var connection = database.getConnection()) {
-      // Without gap locks nobody who parks waits for it. The pool undoes it.
+      // Without gap locks, a transaction that parks a message does not wait for this one. The pool
+      // resets the level.
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       try (var statement = connection.prepareStatement(deletion(sorted.size()))) {
         statement.setQueryTimeout(SECONDS);
@@ -155,7 +157,8 @@ final class InboxTable {
     }
   }
 
-  /// Forced: in a short table it would read, and wait for, the rows of others.
+  /// The index is forced: in a short table MySQL would scan, and wait for, other transactions'
+  /// rows.
   static String deletion(int rows) {
     return "DELETE inbox FROM inbox FORCE INDEX (PRIMARY) WHERE "
         + String.join(

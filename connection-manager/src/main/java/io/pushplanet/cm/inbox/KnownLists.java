@@ -12,34 +12,35 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// The lists of `broadcast_devices`, app by app, without their devices. They are never changed and their numbers rise in the order of commits, so
-/// what has been read is kept, and each time only later ones are asked for; now and then all are read anew, without what has gone.
-/// Thread-safe; blocks.
+/// The lists of `broadcast_devices`, app by app, without their devices. Lists never change and
+/// their numbers rise in the order of commits, so read lists are kept and each query asks only for
+/// later ones; from time to time all are read again, to forget the deleted ones. Thread-safe;
+/// blocks.
 final class KnownLists {
   private static final int SECONDS = 5;
   private static final long KEPT_MILLIS = Duration.ofMinutes(10).toMillis();
 
-  /// With the texts of its first and last device and its place in [ListRanges].
+  /// Includes the texts of its first and last device and its place in [ListRanges].
   private static final int BYTES_EACH = 250;
 
   private final long most;
 
-  // Least recently used first.
+  // The least recently used app comes first.
   @GuardedBy("this")
   private final LinkedHashMap<AppId, OfApp> apps = new LinkedHashMap<>(16, 0.75f, true);
 
   @GuardedBy("this")
   private int lists;
 
-  /// @param mostBytes of the lists of all apps but the one asked for last
+  /// @param mostBytes for the lists of all apps but the last one
   KnownLists(long mostBytes) {
     this.most = mostBytes / BYTES_EACH;
   }
 
-  /// What was there when it was read. Immutable.
+  /// The lists of one app when they were read. Immutable.
   ///
-  /// @param loose of the newest ones, so that the others need not be sorted again for each
-  /// @param newest the greatest number, 0 where there is no list
+  /// @param loose the newest lists, so that the others need not be sorted again for each new one
+  /// @param newest the greatest number; 0 if there is no list
   record OfApp(ListRanges sorted, List<BroadcastList> loose, long newest, long sinceMillis) {
     private static final int FEWEST_LOOSE = 256;
 
@@ -47,7 +48,7 @@ final class KnownLists {
       return new OfApp(ListRanges.NONE, List.of(), 0, nowMillis);
     }
 
-    /// Those that may name the device, in no order.
+    /// Calls `then` with each list that may name the device, in no order.
     void forEach(DeviceId device, Consumer<BroadcastList> then) {
       sorted.forEach(device, then);
       for (var list : loose) {

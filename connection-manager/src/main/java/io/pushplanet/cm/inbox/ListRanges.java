@@ -7,17 +7,18 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// Lists by the devices that they may name, each from its first to its last one: an interval tree in an array, where the middle of a range is
-/// the root of its halves. It takes O(n log n) to make, and O(log n + found) to ask. Immutable.
+/// Lists by the range of their device ids: an interval tree in an array, where the middle of a
+/// range is the root of its halves. It takes O(n log n) to build and O(log n + found) to query.
+/// Immutable.
 final class ListRanges {
   static final ListRanges NONE = new ListRanges(List.of());
 
-  /// Before every id.
+  /// Less than every id.
   private static final String NOBODY = "";
 
   private final BroadcastList[] byFirst;
 
-  /// Of the subtree of each root.
+  /// The greatest last id in the subtree of each root.
   private final String[] greatestLast;
 
   ListRanges(Collection<BroadcastList> lists) {
@@ -49,7 +50,7 @@ final class ListRanges {
     return byFirst.length;
   }
 
-  /// Those that may name the device, in no order.
+  /// Calls `then` with each list that may name the device, in no order.
   void forEach(DeviceId device, Consumer<BroadcastList> then) {
     visit(0, byFirst.length, device, then);
   }

@@ -12,16 +12,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The devices of lists: what has been read of them is kept, as far as it has room, and many are read with one statement. Thread-safe; blocks.
+/// The devices of lists. Read texts are cached up to a limit, and one statement reads many lists.
+/// Thread-safe; blocks.
 final class ListTexts {
-  /// Lists of a thousand devices are some 37 KB each.
+  /// A list of a thousand devices has about 37 KB.
   private static final int LISTS_PER_READ = 64;
 
   private static final int SECONDS = 5;
 
   private final long mostCharacters;
 
-  // Least recently used first.
+  // The least recently used list comes first.
   @GuardedBy("this")
   private final LinkedHashMap<Place, DeviceList> kept = new LinkedHashMap<>(16, 0.75f, true);
 
@@ -30,17 +31,17 @@ final class ListTexts {
 
   private record Place(AppId app, long seq) {}
 
-  /// Told of one list after the other.
+  /// Gets one list after the other.
   interface Reader {
     void list(long seq, DeviceList devices);
   }
 
-  /// @param mostCharacters that are kept, a byte each
+  /// @param mostCharacters in the cache, one byte each
   ListTexts(long mostCharacters) {
     this.mostCharacters = mostCharacters;
   }
 
-  /// What is gone is not told.
+  /// Deleted lists are skipped.
   void read(Connection connection, AppId app, Collection<Long> seqs, Reader reader)
       throws SQLException {
     List<Long> missing = new ArrayList<>();

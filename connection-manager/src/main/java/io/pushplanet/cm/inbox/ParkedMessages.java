@@ -7,28 +7,30 @@ import java.time.Instant;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// What waits for devices, as one device's [InboxDrain] sees it. Thread-safe; callers never wait.
+/// The parked messages of all devices, as one device's [InboxDrain] sees them. Thread-safe; callers
+/// never wait.
 public interface ParkedMessages {
-  /// Hears once that there is nothing more to do for a row.
+  /// Is told once that a row needs no more work.
   interface Then {
-    /// @param told whether its end was told; a row whose end was not told comes again
+    /// @param told whether the row's end was told; otherwise the row comes again
     void done(boolean told);
   }
 
   /// Reads a device's inbox. `then` runs on the loop, once.
   void read(DeviceKey device, Loop loop, Consumer<InboxPage> then);
 
-  /// A row's message is on its way to its device, so long after the inbox was to be read.
+  /// A row's message was sent to its device, this long after the read was requested.
   void written(long tookNanos);
 
-  /// The device acknowledged the row's message. `then` runs when the row is gone (or never will be by our hand).
+  /// The device acknowledged the row's message. `then` runs when the row is gone, or when this node
+  /// gives up deleting it.
   ///
-  /// @param lateAt when, if that was told already
+  /// @param lateAt the time of an acknowledgement that was told already
   void delivered(InboxRow row, @Nullable Instant lateAt, Then then);
 
   /// The device will never take the row's message.
   void failed(InboxRow row, Settlement.Refused why, Then then);
 
-  /// The row is not for the device any more: its [InboxRow.Fate] says why.
+  /// The row must not be sent to the device any more; its [InboxRow.Fate] says why.
   void over(InboxRow row, Then then);
 }

@@ -9,10 +9,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// The condition that a row belongs to one of some devices: `app_id=? AND device_id IN (?,?) OR app_id=? AND ...`, an IN for each app.
-/// (a, b) IN (...) is not used as a range by every server version; this is.
+/// The SQL condition that a row belongs to one of some devices: `app_id=? AND device_id IN (?,?) OR
+/// app_id=? AND ...`, with one IN per app. Not every server version uses (a, b) IN (...) as a
+/// range.
 ///
-/// There are places for a power of two of devices of each app: a statement that was seen before need not be prepared again.
+/// The number of places per app is a power of two, so that statements repeat and need not be
+/// prepared again.
 final class SomeDevices {
   private final Map<AppId, List<DeviceKey>> byApp = new LinkedHashMap<>();
 
@@ -35,7 +37,7 @@ final class SomeDevices {
     return devices.size() == 1 ? 1 : 2 * Integer.highestOneBit(devices.size() - 1);
   }
 
-  /// The last device of an app takes the places that are left over, too.
+  /// The last device of an app fills the remaining places, too.
   ///
   /// @return the next parameter's number
   int bind(PreparedStatement statement) throws SQLException {

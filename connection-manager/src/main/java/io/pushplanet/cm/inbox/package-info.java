@@ -1,4 +1,4 @@
-/// What waited for a device in MySQL while it was away.
+/// Messages that waited in MySQL while their device was away.
 @NullMarked
 package io.pushplanet.cm.inbox;
 

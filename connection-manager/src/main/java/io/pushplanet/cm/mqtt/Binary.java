@@ -3,8 +3,8 @@ package io.pushplanet.cm.mqtt;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/// Bytes that compare by their content and show only their number: they may be a password or somebody's message.
-/// The array is not copied; whoever hands it over gives it away.
+/// Bytes that are compared by content and printed only as a length, because they may be a password
+/// or a message. The array is not copied; the caller must not use it any more.
 public record Binary(byte[] bytes) {
 
   public static final Binary EMPTY = new Binary(new byte[0]);

@@ -3,7 +3,7 @@ package io.pushplanet.cm.mqtt;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// One MQTT control packet of either version. Lists are copied; payloads are handed over, not copied.
+/// One MQTT control packet of either version. Lists are copied; payloads are not.
 public sealed interface MqttPacket {
 
   /// The client's first packet. `toString` never shows the password.

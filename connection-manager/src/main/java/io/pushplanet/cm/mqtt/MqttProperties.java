@@ -54,7 +54,6 @@ public record MqttProperties(
     return new Builder();
   }
 
-  /// Collects properties. For one thread.
   public static final class Builder {
     private final Map<PropertyId, Long> numbers = new EnumMap<>(PropertyId.class);
     private final Map<PropertyId, String> texts = new EnumMap<>(PropertyId.class);

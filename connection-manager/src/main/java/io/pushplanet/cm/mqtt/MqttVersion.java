@@ -1,6 +1,6 @@
 package io.pushplanet.cm.mqtt;
 
-/// The protocol versions that are spoken here. The level is the byte in CONNECT
+/// The supported protocol versions. The level is the byte in CONNECT
 /// (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901037).
 public enum MqttVersion {
   V3_1_1(4),

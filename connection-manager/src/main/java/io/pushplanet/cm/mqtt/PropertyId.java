@@ -2,7 +2,7 @@ package io.pushplanet.cm.mqtt;
 
 import java.util.Optional;
 
-/// Every property of MQTT 5, its form, and the packets it may stand in
+/// Every property of MQTT 5, its form, and the packets that may carry it
 /// (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901029).
 public enum PropertyId {
   PAYLOAD_FORMAT_INDICATOR(0x01, Form.BYTE, Place.PUBLISH, Place.WILL),
@@ -41,7 +41,7 @@ public enum PropertyId {
   SUBSCRIPTION_IDENTIFIER_AVAILABLE(0x29, Form.BYTE, Place.CONNACK),
   SHARED_SUBSCRIPTION_AVAILABLE(0x2A, Form.BYTE, Place.CONNACK);
 
-  /// How a value is written.
+  /// How a value is encoded.
   public enum Form {
     BYTE,
     SHORT,
@@ -52,7 +52,8 @@ public enum PropertyId {
     TEXT_PAIR
   }
 
-  /// Where a property may stand. `ACK` is PUBACK, PUBREC, PUBREL and PUBCOMP.
+  /// The packets and the will, which may carry properties. `ACK` is PUBACK, PUBREC, PUBREL and
+  /// PUBCOMP.
   public enum Place {
     CONNECT,
     WILL,

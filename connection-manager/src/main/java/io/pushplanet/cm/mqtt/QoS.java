@@ -1,6 +1,6 @@
 package io.pushplanet.cm.mqtt;
 
-/// How often a message is promised to arrive; the ordinal is the number on the wire.
+/// The delivery guarantee; the ordinal is the number on the wire.
 public enum QoS {
   AT_MOST_ONCE,
   AT_LEAST_ONCE,
@@ -8,12 +8,12 @@ public enum QoS {
 
   private static final QoS[] BY_LEVEL = values();
 
-  /// The level for a number of 0 to 2.
+  /// The level with this number, from 0 to 2.
   public static QoS of(int level) {
     return BY_LEVEL[level];
   }
 
-  /// The weaker of the two.
+  /// The lower of the two.
   public QoS atMost(QoS other) {
     return ordinal() <= other.ordinal() ? this : other;
   }

@@ -2,9 +2,10 @@ package io.pushplanet.cm.mqtt;
 
 import java.util.Optional;
 
-/// Reason codes of MQTT 5 that are sent or understood here
-/// (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901031), with the CONNACK return code that says
-/// the same to a 3.1.1 client; where 3.1.1 has none, the socket is closed without a word.
+/// The reason codes of MQTT 5 that this server sends or understands
+/// (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901031), with the
+/// corresponding CONNACK return code of 3.1.1. Where 3.1.1 has none, the socket is closed without a
+/// packet.
 public enum ReasonCode {
   SUCCESS(0x00, 0),
   GRANTED_QOS_1(0x01),
@@ -79,17 +80,17 @@ public enum ReasonCode {
     return code >= 0x80;
   }
 
-  /// What CONNACK says to a 3.1.1 client; empty when that version has no word for it.
+  /// The return code of a 3.1.1 CONNACK; empty where that version has none.
   public Optional<Integer> returnCode() {
     return returnCode == NONE ? Optional.empty() : Optional.of(returnCode);
   }
 
-  /// The reason with this number; empty when nobody here knows it.
+  /// The reason with this number; empty if it is unknown here.
   public static Optional<ReasonCode> of(int code) {
     return Optional.ofNullable(BY_CODE[code & 0xFF]);
   }
 
-  /// The granted QoS as SUBACK writes it.
+  /// The granted QoS as a SUBACK code.
   public static ReasonCode granted(QoS qos) {
     return switch (qos) {
       case AT_MOST_ONCE -> SUCCESS;

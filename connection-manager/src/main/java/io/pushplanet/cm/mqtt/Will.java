@@ -1,5 +1,6 @@
 package io.pushplanet.cm.mqtt;
 
-/// What the server says in the client's name when the connection ends without a goodbye.
+/// The message that the server publishes for the client when the connection ends without
+/// DISCONNECT.
 public record Will(
     String topic, Binary payload, QoS qos, boolean retain, MqttProperties properties) {}

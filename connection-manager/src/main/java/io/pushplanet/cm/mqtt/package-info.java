@@ -1,4 +1,4 @@
-/// The control packets of MQTT 3.1.1 and 5.0 as values: what travels, not how it is written.
+/// The control packets of MQTT 3.1.1 and 5.0 as values, without their encoding.
 @NullMarked
 package io.pushplanet.cm.mqtt;
 

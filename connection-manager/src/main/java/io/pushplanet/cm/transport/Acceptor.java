@@ -9,15 +9,17 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One loop's listening socket. Takes a few at a time, so that connections that are there already get their turn
-/// (https://github.com/emqx/emqx/issues/1663), and takes none while the node cannot hold them: who waits, waits in the
-/// kernel's line, where it costs us nothing. Resting means that the poller is not asked about the socket, so a full line
-/// burns no CPU. Confined to its loop.
+/// One loop's listening socket. Accepts a few connections per turn, so that existing connections
+/// get their turn (https://github.com/emqx/emqx/issues/1663), and none while the node has no room
+/// for them: those wait in the kernel's accept queue, where they cost the node nothing. While it
+/// rests, the poller does not watch the socket, so a full accept queue burns no CPU. Confined to
+/// its loop.
 final class Acceptor {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
-  // Some twenty microseconds each: those who are served wait for a third of a millisecond.
+  /// Each accept takes about twenty microseconds, so the loop's connections wait for a third of a
+  /// millisecond.
   private static final int ACCEPTS_PER_TURN = 16;
-  // A rest is never shorter, so that a low rate does not wake the loop for each single device.
+  /// A rest is never shorter, so that a low rate does not wake the loop for every single device.
   private static final long SHORTEST_REST = TimeUnit.MILLISECONDS.toNanos(10);
   private static final long REST = TimeUnit.MILLISECONDS.toNanos(250);
 
@@ -35,7 +37,7 @@ final class Acceptor {
     this.rate = rate;
   }
 
-  /// When it wants to be woken; far away unless it rests.
+  /// When the acceptor wants to be woken; far in the future unless it rests.
   long nextNanos(long nowNanos) {
     return resting ? restUntilNanos : nowNanos + Long.MAX_VALUE / 2;
   }

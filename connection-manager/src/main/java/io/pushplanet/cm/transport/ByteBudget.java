@@ -3,8 +3,8 @@ package io.pushplanet.cm.transport;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/// What some peers may make this process hold, all together: so much of their own, and beyond it what is left of a budget that
-/// they have in common with others. Thread-safe, lock-free.
+/// How many bytes a group of peers may make this process hold: a share of their own, and beyond it
+/// what is left of a budget that they have in common with other groups. Thread-safe, lock-free.
 final class ByteBudget {
   private final long own;
   private final @Nullable ByteBudget common;
@@ -27,25 +27,26 @@ final class ByteBudget {
     hold(-bytes);
   }
 
-  /// Holds it in any case.
+  /// Counts the bytes, also beyond the limits.
   ///
-  /// @return whether that is within the limits
+  /// @return whether the limits are kept
   boolean hold(long more) {
     long now = held.addAndGet(more);
     if (common == null) {
       return now <= own;
     }
-    // By what is beyond before and after: however many do this at once, the sum is right.
+    // The difference between the bytes beyond the share before and after: concurrent calls add up
+    // correctly.
     long beyond = Math.max(0, now - own) - Math.max(0, now - more - own);
     return beyond == 0 || common.hold(beyond);
   }
 
-  /// Seven eighths are held, of its own and in common: time to take no more on.
+  /// Whether seven eighths of both shares are held, so that no more should be accepted.
   boolean isNearlySpent() {
     return held.get() > own - own / 8 && (common == null || common.isNearlySpent());
   }
 
-  /// Its own and in common.
+  /// The bytes held in both shares.
   long held() {
     return held.get();
   }

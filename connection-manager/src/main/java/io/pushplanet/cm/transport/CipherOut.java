@@ -8,16 +8,16 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.BooleanSupplier;
 
-/// What leaves over TLS. It seals in the loop's buffers; what the kernel has no room for is [kept][TlsLayer#unsent] by the
-/// connection's layer, and goes before anything else. One for all connections of a loop, so that none has to hold it.
-/// Confined to its event loop.
+/// Writes TLS records. It encrypts into the loop's buffers; bytes that the kernel has no room for
+/// are [kept][TlsLayer#unsent] by the connection's layer and go out before anything else. All
+/// connections of a loop share one, so that none has to hold buffers. Confined to its event loop.
 final class CipherOut {
   private final ByteBuffer plain;
   private final ByteBuffer out;
   private final Counter bytesWritten;
   private final BooleanSupplier isAwake;
 
-  /// @param out direct
+  /// @param out a direct buffer
   /// @param isAwake [EventLoop#isAwake]
   CipherOut(ByteBuffer plain, ByteBuffer out, Counter bytesWritten, BooleanSupplier isAwake) {
     this.plain = plain;
@@ -26,9 +26,9 @@ final class CipherOut {
     this.isAwake = isAwake;
   }
 
-  /// What TLS itself has to say.
+  /// Sends TLS's own messages.
   ///
-  /// @return whether the kernel has taken all of it
+  /// @return whether the kernel has taken all of their bytes
   boolean sendHandshake(TlsLayer layer, Wire wire) throws IOException {
     while (layer.wantsToSend()) {
       out.clear();
@@ -40,9 +40,9 @@ final class CipherOut {
     return true;
   }
 
-  /// Seals one record's worth of what is pending; all of it stays in the line.
+  /// Encrypts one record's worth of the pending bytes, which stay in the queue.
   ///
-  /// @return how many bytes of it were sealed: the line may forget them
+  /// @return how many bytes were encrypted; the queue may forget them
   int send(TlsLayer layer, Wire wire, PendingFrames queue) throws IOException {
     plain.clear().limit(TlsIdentity.MOST_PLAIN_BYTES);
     queue.copyTo(plain);
@@ -64,9 +64,9 @@ final class CipherOut {
     return false;
   }
 
-  /// What was kept for want of room.
+  /// Sends the bytes that were kept for want of room.
   ///
-  /// @return how many bytes of it the kernel has taken now
+  /// @return how many of them the kernel has taken now
   int sendUnsent(TlsLayer layer, Wire wire) throws IOException {
     var rest = layer.unsent();
     if (rest == null) {
@@ -82,7 +82,8 @@ final class CipherOut {
     return written;
   }
 
-  /// @return how many bytes the kernel has taken: none where the loop has stood still since it last looked
+  /// @return how many bytes the kernel has taken: none if the loop has stood still since it last
+  ///     looked
   private int written(Wire wire) throws IOException {
     return isAwake.getAsBoolean() ? wire.write(out) : 0;
   }

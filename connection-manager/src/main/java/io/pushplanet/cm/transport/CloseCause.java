@@ -1,21 +1,21 @@
 package io.pushplanet.cm.transport;
 
-/// Why a socket is gone.
+/// Why a socket was closed.
 public enum CloseCause {
   /// The peer closed or reset it.
   PEER,
-  /// We are done with it: after a refusal, a DISCONNECT, a takeover.
+  /// This node ended the connection: after a refusal, a DISCONNECT, a takeover.
   OURS,
-  /// The peer let more wait for it than its share, or took nothing for too long.
+  /// Too many bytes waited for the peer, or it read nothing for too long.
   SLOW_READER,
-  /// What it sent had to wait, and the heap was nearly full.
+  /// Bytes that the peer had sent waited unread while the heap was nearly full.
   UNREAD_BYTES,
-  /// Too many bytes of peers that have not said who they are.
+  /// Unauthenticated peers made this process hold too many bytes.
   UNAUTHENTICATED_BYTES,
   TLS,
-  /// Newer TLS handshakes took its place in line.
+  /// Newer TLS handshakes took its place in the queue.
   HANDSHAKE_GIVEN_UP,
   SHUTDOWN,
-  /// A bug: caught at the edge of the loop.
+  /// A bug, caught at the edge of the loop.
   ERROR
 }

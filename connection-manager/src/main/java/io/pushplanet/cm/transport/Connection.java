@@ -11,19 +11,20 @@ import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/// One accepted socket. Confined to its event loop; only [#loop] may be asked from elsewhere.
+/// One accepted socket. Confined to its event loop; only [#loop] may be called from other threads.
 ///
-/// It owns memory only while it must: a partial frame, bytes the peer has not taken yet, a TLS engine.
+/// It owns memory only while it must: a partial frame, bytes that the peer has not read yet, a TLS
+/// engine.
 public final class Connection {
   private static final int FLAT_COST = 512;
   private static final int TLS_HANDSHAKE_COST = 16 * 1024;
   private static final int UPGRADE_COST = 4 * 1024;
-  // To a stranger goes an upgrade's answer or a refusal.
+  /// An unauthenticated peer gets no more than the answer to its upgrade, or a refusal.
   private static final int MOST_TO_STRANGERS = 4 * 1024;
   private static final int LESS_WHEN_SCARCE = 16;
   private static final int READS_PER_TURN = 4;
   private static final long WHOLE_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(10);
-  // What one read brings, for ten seconds.
+  /// The bytes of one read, for ten seconds.
   private static final long MOST_UNREAD_BYTE_SECONDS = 10 * 64 * 1024;
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -33,7 +34,7 @@ public final class Connection {
   private final @Nullable TlsLayer tls;
   private final @Nullable WebSocketLayer webSocket;
   private final ConnectionHandler handler;
-  // Null once it has shown who it is.
+  // Null once the peer has authenticated.
   private @Nullable Stranger stranger;
   private @Nullable PartialFrame partial;
   private @Nullable PendingFrames pending;
@@ -42,12 +43,12 @@ public final class Connection {
   private boolean closing;
   private boolean closed;
   private boolean peerFinished;
-  // By TLS or WebSocket, while what came before has to wait.
+  // TLS or WebSocket has ended, while earlier bytes still wait to be read.
   private boolean ended;
   private boolean watched;
-  // Of the loop.
+  // The index in the loop's list.
   int place;
-  // While closing: since when. Else: when the peer last took something.
+  // While closing: when that began. Otherwise: when the peer last took bytes.
   private long sinceNanos;
 
   Connection(EventLoop loop, Wire wire, InetAddress source, Listener listener) {
@@ -73,7 +74,7 @@ public final class Connection {
     return webSocket != null;
   }
 
-  /// Where the peer comes from, until it has shown who it is; null from then on.
+  /// The peer's address until it has authenticated; null from then on.
   public @Nullable InetAddress source() {
     return stranger == null ? null : stranger.source();
   }
@@ -93,7 +94,7 @@ public final class Connection {
     return paused;
   }
 
-  /// Whether part of a frame waits here for the rest, and some of it came after that time.
+  /// Whether part of a frame waits here for its rest, and some of it came after that time.
   public boolean hasPartialSince(long nanos) {
     return partial != null && partial.cameAfter(nanos);
   }
@@ -102,7 +103,7 @@ public final class Connection {
     return pending == null ? 0 : pending.bytes();
   }
 
-  /// Something begins that the handler has to be swept for within a second.
+  /// From now on the handler is swept every second.
   public void watch() {
     if (!watched && !closed) {
       watched = true;
@@ -118,7 +119,8 @@ public final class Connection {
     watched = false;
   }
 
-  /// Takes the frame over; it leaves at the end of this turn. A peer that lets too much wait is closed.
+  /// Sends the frame at the end of this turn; the array belongs to the connection now. A peer with
+  /// too many waiting bytes is closed.
   public void write(byte[] frame) {
     if (webSocket == null) {
       enqueue(frame);
@@ -144,9 +146,10 @@ public final class Connection {
     markDirty();
   }
 
-  /// Drops what waits to be sent.
+  /// Drops the frames that wait to be sent.
   ///
-  /// @return false where the peer may have part of a frame already: then nothing is dropped, and nothing else can follow
+  /// @return false if the peer may have part of a frame already: then nothing is dropped, and no
+  ///     other frame can follow
   public boolean dropPending() {
     boolean begun =
         (pending != null && pending.hasBegun()) || (tls != null && tls.unsent() != null);
@@ -156,8 +159,9 @@ public final class Connection {
     return !begun;
   }
 
-  /// Sends what is pending, says goodbye, and lingers until the peer has read it: closing with unread bytes in the
-  /// receive buffer would reset the connection and destroy our last packet on its way.
+  /// Sends the pending frames, ends the stream, and lingers until the peer has read them: a close
+  /// with unread bytes in the receive buffer would reset the connection and destroy our last packet
+  /// on its way.
   public void closeAfterFlush() {
     if (closed || closing) {
       return;
@@ -176,7 +180,8 @@ public final class Connection {
     markDirty();
   }
 
-  /// After the peer's own goodbye: WebSocket and TLS have a word for it that is still to be said.
+  /// Closes after the peer has closed: WebSocket and TLS still have to answer with a close of their
+  /// own.
   public void closeInReturn() {
     if (tls == null && webSocket == null) {
       close(CloseCause.OURS);
@@ -206,8 +211,8 @@ public final class Connection {
     handler.closed(cause);
   }
 
-  /// The peer has shown who it is: what it makes us hold no longer counts against the unauthenticated bytes, but what came of a frame whose
-  /// rest has not counts among those of all who are known.
+  /// The peer has authenticated: its bytes no longer count as unauthenticated, but its partial
+  /// frame counts among those of all authenticated peers.
   public void authenticated() {
     if (stranger == null) {
       return;
@@ -216,7 +221,7 @@ public final class Connection {
     stranger = null;
     int kept = kept();
     if (kept > 0 && isCounted() && !loop.partials.hold(kept)) {
-      // Not now: whoever calls is about to answer.
+      // In a later task, because the caller is about to answer.
       loop.execute(this::crowded);
     }
   }
@@ -225,7 +230,7 @@ public final class Connection {
     return (partial == null ? 0 : partial.capacity()) + (tls == null ? 0 : tls.kept());
   }
 
-  /// Whether what is kept for a peer that is known has to be bounded: programs of our own are few.
+  /// Whether the bytes kept for an authenticated peer are bounded: only the few gateways' are not.
   private boolean isCounted() {
     return !listener.trusted();
   }
@@ -238,15 +243,15 @@ public final class Connection {
     }
   }
 
-  /// Leaves bytes in the kernel until [#resumeReading]; what has been read already is kept.
+  /// Leaves bytes in the kernel until [#resumeReading]; bytes that have been read already are kept.
   public void pauseReading() {
     if (!closed && !closing) {
-      // The poller is told only when something comes meanwhile: mostly nothing does.
+      // The poller is told only when more bytes arrive; usually none do.
       paused = true;
     }
   }
 
-  /// Offers what was kept and reads on.
+  /// Offers the kept bytes to the handler and continues reading.
   public void resumeReading() {
     if (!paused || closed || closing) {
       return;
@@ -265,7 +270,8 @@ public final class Connection {
     }
   }
 
-  /// The end of what the peer sends. What came before it is obeyed first: a DISCONNECT among it discards the will.
+  /// The peer has ended its stream. Packets from before the end are handled first: a DISCONNECT
+  /// among them discards the will.
   private void ended() {
     ended = paused;
     if (ended || !isOpen()) {
@@ -330,7 +336,8 @@ public final class Connection {
   private void decrypt(TlsLayer layer, ByteBuffer cipher) throws IOException {
     var progress = read(layer, cipher);
     if (closed) {
-      // By what has arrived; its bytes are given back, and no more may be taken.
+      // The decrypted bytes closed the connection, which has given back its share of the budget; it
+      // must not take more.
       return;
     }
     if (!charge(layer)) {
@@ -370,9 +377,10 @@ public final class Connection {
     }
   }
 
-  /// TLS's own goodbye, or why it refuses the peer.
+  /// Sends TLS's close, or the alert that says why it refuses the peer.
   ///
-  /// @return false when it refuses: the engine first throws what its task threw, and has its alert then
+  /// @return false if TLS refuses the peer: the engine first throws the exception of its task, and
+  ///     has the alert then
   private boolean lastWord(TlsLayer layer) {
     boolean takes = true;
     for (int tries = 0; tries < 2; tries++) {
@@ -388,7 +396,7 @@ public final class Connection {
     return takes;
   }
 
-  /// What came of a TLS record counts before the record is whole.
+  /// Bytes of a TLS record count before the record is complete.
   private boolean charge(TlsLayer layer) {
     int more = layer.keptMore();
     if (stranger == null) {
@@ -413,7 +421,7 @@ public final class Connection {
     }
   }
 
-  /// Bytes of the peer without TLS.
+  /// Handles bytes of the peer without TLS.
   private void arrived(ByteBuffer input) {
     var layer = webSocket;
     if (layer == null) {
@@ -444,13 +452,13 @@ public final class Connection {
     }
     var whole = held.flip();
     handler.received(whole);
-    // Who is paused again has not been read to the end, however often this happens.
+    // A peer that is paused again has not been read to the end, however often this happens.
     long readNanos = paused ? held.readNanos() : loop.nowNanos();
     if (closed || closing || !whole.hasRemaining()) {
       releasePartial();
     } else if (held.isRoomyFor(whole)) {
-      // It held another frame, too: a byte or two would take its room for as long as they are
-      // there.
+      // It also held another frame: a few bytes would occupy that frame's memory as long as they
+      // are here.
       releasePartial();
       keep(whole, readNanos);
     } else {
@@ -463,7 +471,7 @@ public final class Connection {
       rest.position(rest.limit());
       return;
     }
-    // First, as it may find no room on the heap.
+    // Allocated first, because the heap may have no room for it.
     var kept = new PartialFrame(rest, loop.nowNanos(), readNanos);
     if (take(kept.capacity())) {
       partial = kept;
@@ -492,7 +500,7 @@ public final class Connection {
     return stranger == null ? !isCounted() || loop.partials.take(bytes) : stranger.take(bytes);
   }
 
-  /// Where [#take] said no.
+  /// [#take] has found no room.
   private void overdrawn() {
     if (stranger == null) {
       crowded();
@@ -530,7 +538,7 @@ public final class Connection {
       return;
     }
     if (tls != null && !sendUnsent(tls)) {
-      closeWhoTakesTooLittle();
+      closeSlowReader();
       return;
     }
     var queue = pending;
@@ -538,7 +546,7 @@ public final class Connection {
       boolean all = tls == null ? writePlain(queue) : writeSealed(tls, queue);
       if (!all) {
         wire.writing(true);
-        closeWhoTakesTooLittle();
+        closeSlowReader();
         return;
       }
     }
@@ -552,7 +560,7 @@ public final class Connection {
         decrypt(tls, ByteBuffer.allocate(0));
       }
       if (closed || pending != null) {
-        // What was answered leaves before a goodbye does: in another flush of this turn.
+        // Answers leave before a close does, in another flush of this turn.
         return;
       }
     }
@@ -564,21 +572,22 @@ public final class Connection {
     }
   }
 
-  /// Where the kernel has no room for more. While the loop stands still nothing is written, which says nothing of the device.
-  private void closeWhoTakesTooLittle() {
+  /// Called when the kernel has no room for more. While the loop stands still no bytes are written,
+  /// which says nothing about the peer.
+  private void closeSlowReader() {
     if (isTooMuchForNow(waitingCost()) && loop.isAwake()) {
       close(CloseCause.SLOW_READER);
     }
   }
 
-  /// What the kernel has not taken takes of the heap.
+  /// The heap that bytes take which the kernel has not taken.
   private int waitingCost() {
     int sealed = tls != null && tls.unsent() != null ? tls.unsent().remaining() : 0;
     return sealed + (pending == null ? 0 : pending.cost());
   }
 
-  /// What the kernel has not taken, or what came of a peer that is not read, while the heap is nearly full: thousands of these have no
-  /// bound together.
+  /// Whether, while the heap is nearly full, these bytes are too many: unsent ones, or those of a
+  /// peer that is not read. Thousands of connections have no other common bound.
   private boolean isTooMuchForNow(int bytes) {
     return loop.heap.isFull()
         && !listener.trusted()
@@ -599,7 +608,7 @@ public final class Connection {
     }
   }
 
-  /// Gathers frames into the loop's direct buffer, so that a turn's frames leave in one system call.
+  /// Gathers frames in the loop's direct buffer, so that one system call sends a turn's frames.
   private boolean writePlain(PendingFrames queue) throws IOException {
     var out = loop.writeBuffer;
     out.clear();
@@ -633,7 +642,7 @@ public final class Connection {
     }
   }
 
-  /// @return whether it has to be looked at again in a second
+  /// @return whether the connection must be swept again in a second
   boolean sweep(long nowNanos) {
     if (closed) {
       return false;
@@ -647,7 +656,7 @@ public final class Connection {
     int waitingCost = waitingCost();
     boolean waiting = waitingCost > 0;
     boolean stalled = waiting && nowNanos - sinceNanos > loop.settings.writeStall().toNanos();
-    // Nobody has asked the kernel yet to take what was written in this turn.
+    // Bytes of this turn have not been offered to the kernel yet.
     if (stalled || (!dirty && isTooMuchForNow(waitingCost))) {
       close(CloseCause.SLOW_READER);
       return false;
@@ -664,14 +673,14 @@ public final class Connection {
     return busy || waiting;
   }
 
-  /// The pieces of an honest frame, or TLS record, come within moments: whoever lets the rest wait, or drips it, makes room for those of others when there is
-  /// no other.
+  /// The pieces of an honest frame or TLS record arrive within moments. A peer that delays or drips
+  /// the rest makes room for others when there is no other room.
   private boolean isTooOldForNow(long nowNanos) {
     return !paused && isCrowdedNow() && hasPartialOfBefore(nowNanos - WHOLE_WITHIN_NANOS);
   }
 
-  /// Who publishes too fast is read slowly, and what waits here meanwhile makes room, too: the sooner the more it is, for it is little with those who are slowed now and
-  /// then.
+  /// A peer that publishes too fast is read slowly, and its unread bytes make room, too: the more
+  /// there are, the sooner. A device that is slowed down now and then has few.
   private boolean isUnreadTooLongForNow(long nowNanos) {
     if (!paused || partial == null || !isCrowdedNow()) {
       return false;

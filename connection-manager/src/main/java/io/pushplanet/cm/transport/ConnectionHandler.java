@@ -2,26 +2,28 @@ package io.pushplanet.cm.transport;
 
 import java.nio.ByteBuffer;
 
-/// What a connection means. One per connection, called only on its event loop; must not block.
+/// Gives the bytes of one connection a meaning. Called only on the connection's event loop; must
+/// not block.
 public interface ConnectionHandler {
 
-  /// Takes whole frames from `input` and leaves the position at the first byte that is not part of one. What is left is
-  /// kept and offered again with what follows. The buffer belongs to the loop: keep no reference.
+  /// Consumes whole frames from `input` and leaves the position at the first byte of an incomplete
+  /// one. The remaining bytes are kept and offered again with the following ones. The buffer
+  /// belongs to the loop; the handler must not keep a reference.
   void received(ByteBuffer input);
 
-  /// There is no room for what came of a frame whose rest has not: all peers together hold too much of that. It is lost, and the connection
-  /// closes; a last word may be written.
+  /// The partial frame finds no room, because all peers together hold too many such bytes. It is
+  /// dropped and the connection closes; the handler may write a last packet.
   void crowded();
 
-  /// Everything written so far is in the kernel's hands.
+  /// The kernel has taken every byte that was written so far.
   void flushed();
 
-  /// Once a second while [Connection#watch] was called, something was written or the last answer was yes; else once in
-  /// [EventLoop#IDLE_LOOK].
+  /// Called every second after [Connection#watch], after a write, or while the last answer was
+  /// true; otherwise once per [EventLoop#IDLE_LOOK].
   ///
-  /// @return whether something is going on that has to be looked at again in a second
+  /// @return whether the handler must be swept again in a second
   boolean swept(long nowNanos);
 
-  /// The last call.
+  /// The connection has closed. No call follows.
   void closed(CloseCause cause);
 }

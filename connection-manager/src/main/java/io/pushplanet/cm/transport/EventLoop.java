@@ -23,20 +23,21 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One thread, one poller, and the connections it accepted. Nothing on it blocks, locks (but briefly, where RATIONALE.md says so) or logs per
-/// message; what other threads want from it they hand over with [#execute]. Writes made during a turn leave at its end, together. Whatever goes wrong
-/// on a connection, an Error too, ends that connection and not the loop.
+/// One thread, one poller, and the connections that it accepted. Its code does not block, lock
+/// (except briefly, where RATIONALE.md says so) or log per message; other threads hand it tasks
+/// with [#execute]. Writes of a turn leave together at its end. An exception or Error in a
+/// connection's code ends that connection and not the loop.
 ///
-/// The task queue has no bound of its own: every producer has one (frames in flight per gateway, claims in flight,
-/// unconfirmed uplinks), named in RATIONALE.md.
+/// The task queue has no bound of its own: every producer has one (frames in flight per gateway,
+/// claims in flight, unconfirmed uplinks), named in RATIONALE.md.
 public final class EventLoop implements Loop {
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
 
-  /// A loop that makes no turn for so long has stood still.
+  /// A loop that has made no turn for this long has stood still.
   public static final Duration STANDSTILL = Duration.ofSeconds(3);
 
-  /// Within this time every connection on which nothing is going on is looked at once: so late may an overdue keep-alive be
-  /// noticed.
+  /// Every idle connection is swept once within this time, so an overdue keep-alive is noticed this
+  /// late at most.
   public static final Duration IDLE_LOOK = Duration.ofSeconds(16);
 
   static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -80,9 +81,9 @@ public final class EventLoop implements Loop {
 
   private record Later(long dueNanos, Runnable task) {}
 
-  /// What all loops of a transport share.
+  /// The objects that all loops of a transport share.
   ///
-  /// @param partials of peers that have authenticated
+  /// @param partials the budget for partial frames of authenticated peers
   record Shared(
       TransportSettings settings,
       TransportMetrics metrics,
@@ -123,7 +124,7 @@ public final class EventLoop implements Loop {
 
   @Override
   public void executeAfter(Duration wait, Runnable task) {
-    // Never in this turn, whose time stands still.
+    // Never in this turn, because nowNanos does not advance within a turn.
     later.add(new Later(nowNanos + Math.max(1, wait.toNanos()), task));
   }
 
@@ -132,7 +133,7 @@ public final class EventLoop implements Loop {
     return nowNanos;
   }
 
-  /// Unlike [#nowNanos], which stands still during a turn.
+  /// The time now; [#nowNanos] does not advance during a turn.
   long clock() {
     return nanoTime.getAsLong();
   }
@@ -141,7 +142,7 @@ public final class EventLoop implements Loop {
     return Thread.currentThread().equals(thread);
   }
 
-  /// What those who come to this listener may make us hold before they have shown who they are.
+  /// The budget for the bytes of this listener's unauthenticated peers.
   ByteBudget strangersOf(Listener listener) {
     return strangers.of(listener);
   }
@@ -150,7 +151,7 @@ public final class EventLoop implements Loop {
     return count.get();
   }
 
-  /// Before the loop starts.
+  /// Listens on an address. Called before the loop starts.
   ///
   /// @return the port
   int listen(Listener listener, InetSocketAddress address, int backlog, Rate rate)
@@ -162,9 +163,9 @@ public final class EventLoop implements Loop {
     return socket.port();
   }
 
-  /// An accepted socket becomes a connection of this loop.
+  /// Makes an accepted socket a connection of this loop.
   ///
-  /// @return false when the kernel watches no more sockets for us: it was closed
+  /// @return false if the kernel watches no more sockets for this process; the socket was closed
   boolean adopt(ListeningSocket.Arrival arrival, Listener listener) {
     var wire = arrival.wire();
     var connection = new Connection(this, wire, arrival.source(), listener);
@@ -182,7 +183,7 @@ public final class EventLoop implements Loop {
     return true;
   }
 
-  /// From now on it is one of this loop's, until it has [#left].
+  /// Adds the connection to this loop, until it has [#left].
   void add(Connection connection) {
     connection.place = connections.size();
     connections.add(connection);
@@ -197,7 +198,7 @@ public final class EventLoop implements Loop {
     thread.start();
   }
 
-  /// Stops accepting; connections stay.
+  /// Stops accepting; existing connections stay.
   void stopListening() {
     execute(this::closeListeners);
   }
@@ -207,7 +208,7 @@ public final class EventLoop implements Loop {
     acceptors.clear();
   }
 
-  /// Instead of [#start]: what was opened for it is given back.
+  /// Called instead of [#start]: closes the listeners and the poller.
   void abandon() {
     closeListeners();
     closePoller();
@@ -239,7 +240,7 @@ public final class EventLoop implements Loop {
   }
 
   void left(Connection connection) {
-    // The last one takes its place.
+    // The last connection moves into the free place.
     var last = connections.removeLast();
     if (last != connection) {
       connections.set(connection.place, last);
@@ -253,7 +254,8 @@ public final class EventLoop implements Loop {
       try {
         turn();
       } catch (IOException | RuntimeException | Error unexpected) {
-        // It has not been reached, and who finds it set wakes nobody.
+        // The turn did not reach its own reset, and as long as the flag is set no thread wakes the
+        // loop.
         awake.set(false);
         metrics.loopErrors.increment();
         LOG.error("event=loop_error loop={}", number, unexpected);
@@ -272,7 +274,7 @@ public final class EventLoop implements Loop {
     long wait = nextWakeNanos() - nanoTime.getAsLong();
     begun = false;
     poller.poll(tasks.isEmpty() && dirty.isEmpty() ? wait : 0, ready);
-    // Not sooner: java.nio's selector ignores who wakes it until this call is over.
+    // Not before the poll: java.nio's selector ignores a wakeup until this call is over.
     awake.set(false);
     begin();
     runTasks();
@@ -292,11 +294,11 @@ public final class EventLoop implements Loop {
     look();
   }
 
-  /// The wait is over, once in each turn.
+  /// Runs once in each turn, when the poller's wait is over.
   private void begin() {
     if (!begun) {
       begun = true;
-      // Once: between two looks it could stop unnoticed.
+      // Read once: the loop could stand still unnoticed between two readings.
       long now = nanoTime.getAsLong();
       long gap = now - nowNanos;
       nowNanos = gap > STANDSTILL.toNanos() ? standstillOver(gap) : now;
@@ -305,24 +307,26 @@ public final class EventLoop implements Loop {
     }
   }
 
-  /// After each step of a turn: one that took seconds stood still, however much work the turn has. What it was about to send waits for the next one, which
-  /// begins with [Standstill#over]: it may no longer be ours to send.
+  /// Runs after each step of a turn. A step that took seconds means that the loop stood still,
+  /// however much work the turn has. Bytes that were about to be sent wait for the next turn, which
+  /// begins with [Standstill#over], because another node may own the devices by now.
   private void look() {
     long now = nanoTime.getAsLong();
     stoodStill |= now - lookedNanos > STANDSTILL.toNanos();
     lookedNanos = now;
   }
 
-  /// Right before something leaves for good, for between the last look and this one it may have stood still, too.
+  /// Checked right before bytes leave, because the loop may have stood still since the last step.
   boolean isAwake() {
     look();
     return !stoodStill;
   }
 
-  /// A turn begins at least once a second; when the last one began long ago, nobody knows what happened meanwhile. Peers that
-  /// seem silent have not been listened to: their silence is judged when they have been.
+  /// A turn begins at least once a second. After a longer gap, packets of peers that seem silent
+  /// may lie unread, so their silence is judged only after they have been read.
   ///
-  /// @return since when: what is done about it may take longer than a standstill, and is none
+  /// @return the time as of which the loop goes on: the handler of the standstill may take longer
+  ///     than [#STANDSTILL] without causing another one
   private long standstillOver(long gap) {
     metrics.loopLag.record(gap, TimeUnit.NANOSECONDS);
     sweep.abandon();
@@ -351,7 +355,7 @@ public final class EventLoop implements Loop {
   }
 
   private void runTasks() {
-    // Only what is here now: tasks may add tasks.
+    // Only the tasks that are queued now, because tasks may add tasks.
     for (int left = tasks.size(); left > 0; left--) {
       var task = tasks.poll();
       if (task == null) {
@@ -394,7 +398,7 @@ public final class EventLoop implements Loop {
     }
   }
 
-  /// @return whether it has to be looked at again in a second
+  /// @return whether the connection must be swept again in a second
   boolean sweep(Connection connection) {
     try {
       return connection.sweep(nowNanos);
@@ -407,7 +411,7 @@ public final class EventLoop implements Loop {
   }
 
   private void flushDirty() {
-    // A flush may write again (a slot became free), so take turns until all are clean.
+    // A flush may write again (a window got room), so flush until no connection is dirty.
     look();
     while (!dirty.isEmpty() && !stoodStill) {
       var connection = dirty.remove();

@@ -9,9 +9,9 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/// Whether the heap is nearly full of what is really in use, as the last collection left it. A reading holds for some
-/// seconds only: a node that takes nobody makes no garbage, is not collected, and would otherwise believe an old reading
-/// for ever. Looked at by one thread, asked by all.
+/// Whether the heap was nearly full of live objects after the last collection. A reading is valid
+/// for a few seconds only: a node that accepts no devices makes no garbage, is not collected, and
+/// would otherwise rely on an old reading for ever. Written by one thread, read by all.
 public final class Heap {
   private static final double FULL = 0.92;
   private static final long READING_HOLDS_MILLIS = TimeUnit.SECONDS.toMillis(5);
@@ -21,7 +21,7 @@ public final class Heap {
   private volatile boolean full;
 
   public Heap() {
-    // G1's concurrent cycles and ZGC's pauses report while garbage is still there.
+    // G1's concurrent cycles and ZGC's pauses report a size that still includes garbage.
     this.collectors =
         ManagementFactory.getPlatformMXBeans(GarbageCollectorMXBean.class).stream()
             .filter(bean -> !bean.getName().matches(".*(Concurrent|Pauses).*"))
@@ -37,7 +37,7 @@ public final class Heap {
     return full;
   }
 
-  /// Reads what the collectors say.
+  /// Reads the collectors' last results.
   void look() {
     long uptime = ManagementFactory.getRuntimeMXBean().getUptime();
     long newest = Long.MIN_VALUE;

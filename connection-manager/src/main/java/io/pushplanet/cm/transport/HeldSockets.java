@@ -5,8 +5,9 @@ import io.pushplanet.cm.transport.socket.Wire;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 
-/// Sockets that were turned away and are closed a random while later: an answer at once would be an invitation to try again
-/// at once. No poller, handler, buffer or timer; only so many, the next one is reset immediately. Confined to its loop.
+/// Sockets of refused clients, which are closed after a random delay: an immediate close would make
+/// clients try again at once. A held socket has no poller, handler, buffer or timer. Their number
+/// is bounded; a further socket is reset immediately. Confined to its loop.
 final class HeldSockets {
   private final AcceptGate gate;
   private final int most;
@@ -28,7 +29,7 @@ final class HeldSockets {
     }
   }
 
-  /// When [#closeDue] has something to do next; far away when nothing is held.
+  /// When [#closeDue] has to run next; far in the future when no socket is held.
   long nextNanos(long nowNanos) {
     var first = held.peek();
     return first == null ? nowNanos + Long.MAX_VALUE / 2 : first.untilNanos();

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param tls null for plain TCP
 /// @param webSocket whether MQTT comes in WebSocket frames
-/// @param pendingBytes what may wait to be read by one peer, and what that takes besides, before it is closed as a slow reader;
-///     a stranger is closed sooner
-/// @param trusted where only our own programs come: strangers there have a small share to themselves of what strangers may make us
-///     hold, and who comes does not wait until there is room for more devices
+/// @param pendingBytes how many bytes, including their overhead, may wait for one peer before it is
+///     closed as a slow reader; an unauthenticated peer is closed sooner
+/// @param trusted whether only our own programs connect here. Their unauthenticated bytes have a
+///     small budget of their own, and they need not wait until there is room for more devices
 /// @param handlers makes the handler of a new connection, on its loop
 public record Listener(
     String name,

@@ -2,16 +2,18 @@ package io.pushplanet.cm.transport;
 
 import java.time.Duration;
 
-/// Where everything about some connections happens, one thing after the other: an [EventLoop], or a simulated one.
+/// Runs all work for some connections, one task after the other: an [EventLoop], or a simulated
+/// one.
 public interface Loop {
-  /// Runs `task` here, soon. From any thread.
+  /// Runs `task` on this loop soon. From any thread.
   void execute(Runnable task);
 
-  /// Runs `task` here, in a turn that begins no sooner than so long after this one; less than a tenth of a millisecond later, as a rule, and a whole one
-  /// where the poller [waits in these][io.pushplanet.cm.transport.socket.Poller#poll]. Each is a turn of its own. From this
-  /// loop's own thread, and for a few things at a time: nothing of a connection's own.
+  /// Runs `task` on this loop, in a turn of its own that begins no sooner than `wait` after this
+  /// turn. It is usually less than a tenth of a millisecond late, and a whole millisecond where the
+  /// poller [waits in milliseconds][io.pushplanet.cm.transport.socket.Poller#poll]. Called only on
+  /// this loop, and for a few tasks at a time: not for one task per connection.
   void executeAfter(Duration wait, Runnable task);
 
-  /// The time this turn began.
+  /// When this turn began.
   long nowNanos();
 }

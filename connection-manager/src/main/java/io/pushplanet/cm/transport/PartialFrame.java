@@ -2,8 +2,8 @@ package io.pushplanet.cm.transport;
 
 import java.nio.ByteBuffer;
 
-/// What has come of a frame whose rest has not, or waits because its sender is not read. It grows with what has really come, never by what a header declares.
-/// Confined to its event loop.
+/// The bytes of an incomplete frame, or of a peer that is not read. It grows with the bytes that
+/// have arrived, never by what a header declares. Confined to its event loop.
 final class PartialFrame {
   private static final int SMALLEST = 256;
 
@@ -12,7 +12,7 @@ final class PartialFrame {
   private long cameNanos;
   private long readNanos;
 
-  /// @param readNanos when all that was there was read last
+  /// @param readNanos when the handler last read every whole frame
   PartialFrame(ByteBuffer first, long nowNanos, long readNanos) {
     bytes = ByteBuffer.allocate(Math.max(SMALLEST, first.remaining())).put(first);
     beganNanos = nowNanos;
@@ -20,12 +20,12 @@ final class PartialFrame {
     this.readNanos = readNanos;
   }
 
-  /// What it takes of the heap.
+  /// The bytes that it takes of the heap.
   int capacity() {
     return bytes.capacity();
   }
 
-  /// What it takes besides to [#append] this; mostly 0.
+  /// By how many bytes [#append] would grow it; mostly 0.
   int growthFor(ByteBuffer more) {
     return bytes.remaining() < more.remaining()
         ? Math.max(bytes.capacity(), bytes.position() + more.remaining() - bytes.capacity())
@@ -41,32 +41,32 @@ final class PartialFrame {
     cameNanos = nowNanos;
   }
 
-  /// Whether the last of it did.
+  /// Whether its last bytes came after this time.
   boolean cameAfter(long nanos) {
     return cameNanos - nanos > 0;
   }
 
-  /// Whether the first of it did.
+  /// Whether its first bytes came before this time.
   boolean beganBefore(long nanos) {
     return beganNanos - nanos < 0;
   }
 
-  /// Its rest could not come until now.
+  /// The peer was not read until now, so the missing rest is not its fault.
   void excuse(long nowNanos) {
     beganNanos = nowNanos;
   }
 
-  /// All of it, to be read; what is not read stays by [#keepRest].
+  /// All of its bytes for the handler; [#keepRest] keeps those that it does not consume.
   ByteBuffer flip() {
     return bytes.flip();
   }
 
-  /// Whether this rest of it would do with less than half.
+  /// Whether less than half of the capacity would be enough for this rest.
   boolean isRoomyFor(ByteBuffer rest) {
     return bytes.capacity() > SMALLEST && rest.remaining() < bytes.capacity() / 2;
   }
 
-  /// When all that was there was read last, for as far as it was whole.
+  /// When the handler last read every whole frame.
   long readNanos() {
     return readNanos;
   }
@@ -74,7 +74,7 @@ final class PartialFrame {
   void keepRest(long lastReadNanos) {
     readNanos = lastReadNanos;
     if (bytes.position() > 0) {
-      // Of another frame, which came with the last of this one.
+      // The rest belongs to another frame, whose bytes came with the last ones of this frame.
       beganNanos = cameNanos;
     }
     bytes.compact();

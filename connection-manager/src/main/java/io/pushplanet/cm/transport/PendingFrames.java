@@ -3,15 +3,15 @@ package io.pushplanet.cm.transport;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
-/// Frames that the peer of one connection has not taken yet, the oldest first.
+/// Frames that one peer has not read yet, the oldest first.
 final class PendingFrames {
-  // What a frame takes of the heap besides its bytes: array, buffer, its place in the line.
+  /// What a frame takes of the heap besides its bytes: array, buffer, place in the queue.
   private static final int FRAME_COST = 80;
 
   private final ArrayDeque<ByteBuffer> frames = new ArrayDeque<>(4);
   private int bytes;
 
-  /// Takes the frame over.
+  /// Adds the frame; the array belongs to this object now.
   void add(byte[] frame) {
     frames.add(ByteBuffer.wrap(frame));
     bytes += frame.length;
@@ -21,12 +21,12 @@ final class PendingFrames {
     return frames.isEmpty();
   }
 
-  /// Without what holds them.
+  /// Their bytes, without overhead.
   int bytes() {
     return bytes;
   }
 
-  /// What they take of the heap.
+  /// The heap that they take.
   int cost() {
     return bytes + FRAME_COST * frames.size();
   }
@@ -43,13 +43,13 @@ final class PendingFrames {
     }
   }
 
-  /// Whether the peer has a part of the first.
+  /// Whether part of the first frame was sent.
   boolean hasBegun() {
     var head = frames.peek();
     return head != null && head.position() > 0;
   }
 
-  /// The peer has them.
+  /// Drops bytes that were sent.
   void taken(int some) {
     bytes -= some;
     int left = some;

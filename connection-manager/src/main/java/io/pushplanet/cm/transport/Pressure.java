@@ -10,14 +10,14 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What keeps this node from taking everybody at once. Each kind is a state with a gauge (`cm.pressure`), one log line when
-/// it begins and one when it has been over for [#CALM_NANOS]: however often it is felt in between, nothing is logged.
-/// Thread-safe, lock-free.
+/// The reasons why this node does not accept every client at once. Each kind has a gauge
+/// (`cm.pressure`), and one log line when it begins and one when it has not been felt for
+/// [#CALM_NANOS]; in between nothing is logged, however often it is felt. Thread-safe, lock-free.
 final class Pressure {
   private static final Logger LOG = LoggerFactory.getLogger(Pressure.class);
   private static final long CALM_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-  /// What presses, and what to do about it.
+  /// A scarce resource, with advice for the operator.
   enum Kind {
     CONNECT_RATE(
         "devices come faster than cm.admission.connects-per-second: they wait in the kernel's line"),
@@ -79,7 +79,7 @@ final class Pressure {
     return felt.get(kind.ordinal()) == 1;
   }
 
-  /// Once a second.
+  /// Called once a second.
   void settle(long nowNanos) {
     for (var kind : Kind.values()) {
       int index = kind.ordinal();

@@ -3,14 +3,16 @@ package io.pushplanet.cm.transport;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
-/// What to do after a loop stood still: the process was stopped (SIGSTOP), its machine paused, or starved.
+/// Handles the end of a standstill: the process was stopped (SIGSTOP), or its machine was paused or
+/// starved.
 @FunctionalInterface
 public interface Standstill {
-  /// Runs on the loop before anything that waited meanwhile is read. The only place where a loop may block: it has stood still
-  /// for seconds already, and what it does next may not be its right any more. Every loop of a process that stood still is told,
-  /// each for itself.
+  /// Runs on the loop before it reads any of the bytes that have arrived meanwhile. Only here may a
+  /// loop block: it has stood still for seconds already, and may no longer own its devices. It runs
+  /// on every loop of a process that stood still.
   ///
   /// @param nanoTime the loop's clock
-  /// @return the reading of that clock as of which the loop may go on: who stands still after it, even on the way back from here, is told once more
+  /// @return the clock's reading as of which the loop may go on: if the loop stands still after it,
+  ///     even while this method returns, the method runs once more
   long over(Loop loop, Duration gap, LongSupplier nanoTime);
 }

@@ -2,7 +2,8 @@ package io.pushplanet.cm.transport;
 
 import java.net.InetAddress;
 
-/// A peer that has not shown who it is: where it comes from, and what it makes us hold meanwhile. Confined to its event loop.
+/// An unauthenticated peer: its address, and how many bytes it makes this process hold. Confined to
+/// its event loop.
 final class Stranger {
   private final InetAddress source;
   private final ByteBudget budget;
@@ -13,12 +14,12 @@ final class Stranger {
     this.budget = budget;
   }
 
-  /// Also after its connection has ended.
+  /// Remains valid after the connection has ended.
   InetAddress source() {
     return source;
   }
 
-  /// @return false when strangers hold too much already
+  /// @return false when unauthenticated peers hold too many bytes already
   boolean take(int bytes) {
     if (!budget.take(bytes)) {
       return false;
@@ -27,7 +28,7 @@ final class Stranger {
     return true;
   }
 
-  /// At most what it holds.
+  /// Gives back these bytes, but no more than it holds.
   void giveBack(int bytes) {
     int some = Math.min(bytes, held);
     budget.giveBack(some);

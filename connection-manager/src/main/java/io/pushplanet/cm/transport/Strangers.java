@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/// What peers that have not authenticated may make this process hold, all together. A sixteenth is each listener's own: who
-/// crowds one door shuts no other. The rest is there for whichever of the devices' doors needs it. Thread-safe, lock-free.
+/// The budget for the bytes that all unauthenticated peers together make this process hold. Each
+/// listener has a sixteenth of its own, so that a crowd at one listener does not block the others.
+/// The rest is shared by the devices' listeners. Thread-safe, lock-free.
 final class Strangers {
   private static final int SHARE = 16;
 
@@ -20,7 +21,7 @@ final class Strangers {
     }
   }
 
-  /// Of those who come to this listener.
+  /// The budget of this listener's peers.
   ByteBudget of(Listener listener) {
     return Objects.requireNonNull(budgets.get(listener.name()));
   }

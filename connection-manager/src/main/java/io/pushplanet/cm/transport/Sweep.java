@@ -4,11 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// One round looks at every connection of a loop on which something is going on, until nothing is, and at a share of the
-/// others. In slices with pauses between them: when thousands have to be closed at once, neither those who are served by this
-/// loop wait for it nor others on its processor. Confined to its loop.
+/// Sweeps the connections of a loop, in rounds: every active connection until it is idle, and a
+/// share of the idle ones. A round is cut into slices with pauses between them, so that closing
+/// thousands of connections delays neither the loop's other connections nor other threads on its
+/// processor. Confined to its loop.
 final class Sweep {
-  /// Closing takes some ten microseconds, looking far less than one.
+  /// Closing a connection takes about ten microseconds, checking one far less than one.
   private static final long SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
@@ -16,12 +17,11 @@ final class Sweep {
   private final EventLoop loop;
   private final List<Connection> connections;
   private final ArrayList<Connection> watched = new ArrayList<>();
-  // From the last to the first: who takes the place of one that left comes from the end, and has
-  // been looked at, or has just come.
+  // Counts down to 0: a connection that fills a freed place comes from the end, so it has been
+  // swept already or is new.
   private int watchedLeft;
   private int idleLeft;
-  // Connections before it have not been looked at, of those that stood there when this round of
-  // idle ones began.
+  // Idle connections below this index have not been swept in this round.
   private int lookedDownTo;
   private long tookNanos;
   private long beganNanos;
@@ -48,23 +48,23 @@ final class Sweep {
     return watchedLeft > 0 || idleLeft > 0;
   }
 
-  /// Those who have not been looked at wait for the next round.
+  /// Connections that have not been swept wait for the next round.
   void abandon() {
     watchedLeft = 0;
     idleLeft = 0;
   }
 
-  /// What the round has taken until now.
+  /// How long the current round has taken so far.
   long tookNanos() {
     return tookNanos;
   }
 
-  /// When the next slice is due of a round that is under way.
+  /// When the next slice of the current round is due.
   long nextNanos() {
     return nextNanos;
   }
 
-  /// Does nothing while it pauses.
+  /// Sweeps one slice, unless the round pauses.
   void slice() {
     long startNanos = loop.clock();
     if (startNanos - nextNanos < 0) {
@@ -82,7 +82,7 @@ final class Sweep {
     }
     tookNanos += took;
     long endNanos = startNanos + took;
-    // Behind such a round the next one waits: it has no time for pauses.
+    // The next round is due already, so this one has no time for pauses.
     boolean isLate = endNanos - beganNanos > EventLoop.SWEEP_NANOS;
     nextNanos = isLate ? endNanos : endNanos + PAUSE_NANOS;
   }

@@ -21,8 +21,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The event loops and their listeners. Every loop has its own listening socket per address (SO_REUSEPORT), so the kernel
-/// spreads connections and no loop hands one to another. Thread-safe.
+/// The event loops and their listeners. Every loop has its own listening socket per address
+/// (SO_REUSEPORT), so the kernel spreads connections over the loops and no loop hands one to
+/// another. Thread-safe.
 public final class Transport implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Transport.class);
 
@@ -46,8 +47,9 @@ public final class Transport implements AutoCloseable {
 
   /// Binds every listener and starts the loops.
   ///
-  /// @param heap is looked at from now on
-  /// @throws IllegalStateException when an address is taken, naming it and the way out
+  /// @param heap is read regularly from now on
+  /// @throws IllegalStateException when an address is taken; the message names the address and a
+  ///     remedy
   public static Transport start(
       List<Listener> listeners,
       TransportSettings settings,
@@ -77,7 +79,7 @@ public final class Transport implements AutoCloseable {
         for (var listener : listeners) {
           int port = ports.getOrDefault(listener.name(), listener.address().getPort());
           if (listener.address().isUnresolved()) {
-            // Without an address Java takes all of them.
+            // Without an address Java would listen on all addresses.
             throw new UnknownHostException(
                 "the %s listener cannot have %s (no such host); set cm.bind to an address of this machine"
                     .formatted(listener.name(), listener.address().getHostString()));
@@ -113,7 +115,7 @@ public final class Transport implements AutoCloseable {
     return transport;
   }
 
-  /// What each loop does after it stood still for more than three seconds; nothing unless set.
+  /// Sets what each loop does after a standstill of more than three seconds; by default nothing.
   public void onStandstill(Standstill after) {
     loops.forEach(loop -> loop.onStandstill(after));
   }
@@ -149,7 +151,8 @@ public final class Transport implements AutoCloseable {
     }
   }
 
-  /// With SO_REUSEPORT a second node of the same user would silently share the port: try it without first.
+  /// With SO_REUSEPORT a second node of the same user would silently share the port, so the port is
+  /// tried without it first.
   private static void refuseWhenTaken(Listener listener, int port) throws IOException {
     try (var probe = ServerSocketChannel.open()) {
       probe.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -171,7 +174,7 @@ public final class Transport implements AutoCloseable {
         cause);
   }
 
-  /// The port that a listener got.
+  /// The port of a listener, also where its setting is 0.
   public int port(String listener) {
     return ports.getOrDefault(listener, 0);
   }
@@ -192,12 +195,12 @@ public final class Transport implements AutoCloseable {
     return loops;
   }
 
-  /// No new connections from now on.
+  /// Accepts no new connections from now on.
   public void stopListening() {
     loops.forEach(EventLoop::stopListening);
   }
 
-  /// Closes everything. Waits at most five seconds for each loop.
+  /// Closes all connections. Waits at most five seconds for each loop.
   @Override
   public void close() {
     loops.forEach(EventLoop::stop);

@@ -10,7 +10,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 
-/// The transport's meters, looked up once. Thread-safe.
+/// The transport's meters. Thread-safe.
 final class TransportMetrics {
   final Counter acceptFailures;
   final Counter bytesRead;

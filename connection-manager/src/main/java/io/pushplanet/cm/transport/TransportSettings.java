@@ -4,15 +4,17 @@ import io.pushplanet.cm.transport.socket.Sockets;
 import java.time.Duration;
 
 /// @param loops event loops, each with its own poller and its own SO_REUSEPORT listeners
-/// @param sockets by which means they wait, read and write
-/// @param unauthenticatedBytes process-wide cap on what unauthenticated peers make us hold; a sixteenth of it is for those at
-///     each listener alone, and those at a trusted one have no more
-/// @param partialBytes process-wide cap on what peers that have authenticated make us hold of frames whose rest has not come, or that wait to be
-///     read; those at trusted listeners do not count
-/// @param writeStall a peer that takes nothing for so long while something waits for it is closed
-/// @param backlog of each listening socket; shorter where a low rate would make it a line of those who gave up
-/// @param handshakeThreads TLS handshakes worked on at once
-/// @param handshakesWaiting TLS handshakes in line; past it the oldest are given up
+/// @param sockets which system calls the loops use
+/// @param unauthenticatedBytes how many bytes unauthenticated peers may make this process hold; a
+///     sixteenth of it is reserved for each listener, and the peers of a trusted listener have no
+///     more than that
+/// @param partialBytes how many bytes authenticated peers may make this process hold in partial
+///     frames and in frames that wait to be read; peers of trusted listeners do not count
+/// @param writeStall a peer that reads nothing for this long while bytes wait for it is closed
+/// @param backlog of each listening socket; shorter where a low rate would leave only clients in it
+///     that have given up
+/// @param handshakeThreads how many TLS handshakes are worked on at once
+/// @param handshakesWaiting how many TLS handshakes may wait; beyond that the oldest are given up
 public record TransportSettings(
     int loops,
     Sockets sockets,

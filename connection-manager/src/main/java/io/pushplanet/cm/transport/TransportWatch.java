@@ -11,11 +11,10 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Looks once a second at what the loops cannot see or must not wait for: the heap after collections, certificate files,
-/// and the kernel's count
-/// of connections that found the line before a listener full (`ListenOverflows` of
-/// https://docs.kernel.org/networking/snmp_counter.html; of this network namespace, so other servers' count too). One
-/// virtual thread.
+/// Checks once a second what the loops cannot see or must not wait for: the heap after collections,
+/// certificate files, and the kernel's count of connections that found a listener's accept queue
+/// full (`ListenOverflows` of https://docs.kernel.org/networking/snmp_counter.html; it counts for
+/// this network namespace, other servers included). Runs on one virtual thread.
 final class TransportWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TransportWatch.class);
   private static final int OVERFLOWS_EVERY = 5;
@@ -68,7 +67,8 @@ final class TransportWatch implements AutoCloseable {
     }
   }
 
-  /// Reading the file is most of what this thread does: every second only while the number rises.
+  /// Reading the file is most of this thread's work, so it is read every second only while the
+  /// number rises.
   private void lookForOverflows() {
     long now = overflows();
     overflowing = now > overflows;
@@ -78,7 +78,7 @@ final class TransportWatch implements AutoCloseable {
     }
   }
 
-  /// 0 where there is no such file.
+  /// Returns 0 where the file does not exist.
   private static long overflows() {
     try {
       return Files.isReadable(NETSTAT) ? overflows(Files.readAllLines(NETSTAT)) : 0;
@@ -87,7 +87,7 @@ final class TransportWatch implements AutoCloseable {
     }
   }
 
-  /// Pairs of lines: names, then numbers.
+  /// Reads pairs of lines: names, then numbers.
   static long overflows(List<String> lines) {
     for (int index = 0; index + 1 < lines.size(); index++) {
       var names = List.of(lines.get(index).split(" "));

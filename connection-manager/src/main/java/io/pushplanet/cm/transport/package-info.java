@@ -1,4 +1,5 @@
-/// Sockets: event loops, listeners, partial frames, pending writes. Knows nothing of MQTT. See RATIONALE.md beside it.
+/// Sockets: event loops, listeners, partial frames, pending writes. Knows nothing of MQTT. See
+/// RATIONALE.md in this folder.
 @NullMarked
 package io.pushplanet.cm.transport;
 

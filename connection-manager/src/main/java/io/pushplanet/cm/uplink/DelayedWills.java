@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 
-/// Wills whose device may come back before they are told (MQTT 5, Will Delay Interval,
-/// https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901062). Thread-safe; bounded: past
-/// [#MOST] a will is told at once. They end with the process.
+/// Wills whose device may come back before they are published (MQTT 5, Will Delay Interval,
+/// https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901062). Thread-safe.
+/// Bounded: beyond [#MOST] a will is published at once. They end with the process.
 public final class DelayedWills {
   static final int MOST = 50_000;
 
@@ -18,20 +18,21 @@ public final class DelayedWills {
   private final Elsewhere elsewhere;
   private final BiConsumer<DeviceKey, Binary> tell;
 
-  /// Runs something once, later, on any thread.
+  /// Runs a task once, after a delay, on any thread.
   @FunctionalInterface
   public interface Timer {
-    /// @return calls it off, and keeps nothing of it
+    /// @return cancels the task and frees its memory
     Runnable after(Duration delay, Runnable task);
   }
 
-  /// Runs something unless another node has the device; does not wait for that.
+  /// Runs a task unless another node has the device; does not block.
   @FunctionalInterface
   public interface Elsewhere {
     void unlessThere(DeviceKey device, Runnable task);
   }
 
-  /// One end of one connection: told from a later one of the same device by its identity.
+  /// One connection's will. Compared by identity, so that it differs from a later one of the same
+  /// device.
   private static final class Pending {
     private final Binary will;
     private Runnable callOff = () -> {};
@@ -47,13 +48,15 @@ public final class DelayedWills {
     this.tell = tell;
   }
 
-  /// The connection ended: the will is told after the delay, unless the device is back by then.
+  /// The connection ended: the will is published after the delay, unless the device comes back
+  /// before.
   public void later(DeviceKey device, Binary will, Duration delay) {
     if (delay.isZero() || pending.size() >= MOST) {
       tell.accept(device, will);
       return;
     }
-    // Within the map's step, so that neither the timer nor who calls it off comes in between.
+    // Within the map's atomic step, so that neither the timer nor a cancellation can run in
+    // between.
     pending.compute(
         device,
         (_, before) -> {
@@ -74,7 +77,7 @@ public final class DelayedWills {
 
   /// The device has connected to this node.
   ///
-  /// @param clean whether it has ended its session by that: then the will is told now
+  /// @param clean whether that ended its session, so that the will is published now
   public void cameBack(DeviceKey device, boolean clean) {
     var waiting = pending.isEmpty() ? null : pending.remove(device);
     if (waiting != null) {

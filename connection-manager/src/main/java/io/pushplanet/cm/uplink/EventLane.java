@@ -18,8 +18,9 @@ import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Events to `push.events`: told once the broker has confirmed, retried (every 200 to 400 ms) while it is away, never more
-/// than `mostOpen` at once. Thread-safe; nobody waits.
+/// Publishes events to `push.events`: each is reported once the broker has confirmed it, and
+/// retried (every 200 to 400 ms) while the broker is away. At most `mostOpen` are unconfirmed at
+/// once. Thread-safe; does not block.
 public final class EventLane implements Events, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(EventLane.class);
 
@@ -98,7 +99,7 @@ public final class EventLane implements Events, AutoCloseable {
         try {
           retryOnce();
         } catch (Throwable e) {
-          // An Error too: if this thread ended, nobody would tell what has failed.
+          // Errors are caught, too: if this thread ended, failed events would never be retried.
           LOG.warn("event=events_not_retried reason=\"{}\"", e.toString());
         }
       }
@@ -123,7 +124,7 @@ public final class EventLane implements Events, AutoCloseable {
     }
   }
 
-  /// Longer while nothing has failed, so that an idle node does not wake for nothing.
+  /// Longer while no event has failed, so that an idle node does not wake in vain.
   private int pauseMillis() {
     int least = failed.isEmpty() ? 1_000 : 200;
     return least + random.nextInt(least);

@@ -4,10 +4,11 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// A device's publishes that the broker has not confirmed. Acknowledges in the order they came, as the protocol demands, however
-/// the broker's confirms arrive. Those of QoS 0 have no packet id (0) and no acknowledgement: they are only counted, and when
-/// it has been full with some of them for [#PATIENCE_NANOS] there is no more waiting for those. Confined to the connection's event
-/// loop.
+/// A device's publishes that the broker has not confirmed. They are acknowledged in the order in
+/// which they came, as the protocol demands, whatever the order of the broker's confirms. Publishes
+/// at QoS 0 have no packet id (0) and no acknowledgement, so they are only counted; when the window
+/// has been full with some of them for [#PATIENCE_NANOS], the device no longer waits for those.
+/// Confined to the connection's event loop.
 public final class InboundWindow {
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -31,32 +32,31 @@ public final class InboundWindow {
     this.most = most;
   }
 
-  /// The Receive Maximum that the client was told.
   public int most() {
     return most;
   }
 
-  /// Whether so many are open as a client may have.
+  /// Whether the window has as many publishes as a client may have open.
   public boolean isFull() {
     return numbered() + withoutId >= most;
   }
 
-  /// Whether it is full by those of QoS 0, too, and they are still waited for.
+  /// Whether the window is full, counting QoS 0, and the device still waits for those.
   public boolean isHeldBack() {
     return withoutId > 0 && isFull() && !impatient;
   }
 
-  /// Whether it is full and one more of QoS 0 is not waited for any more.
+  /// Whether the window is full and a further publish at QoS 0 must be dropped.
   public boolean isOverrun() {
     return impatient && isFull();
   }
 
-  /// Gives up waiting for those of QoS 0 when it has been full for too long.
+  /// Stops waiting for publishes at QoS 0 when the window has been full for too long.
   public void swept(long nowNanos) {
     impatient |= isHeldBack() && nowNanos - fullSinceNanos > PATIENCE_NANOS;
   }
 
-  /// Whether one more that asks for an acknowledgement exceeds the Receive Maximum.
+  /// Whether a further publish at QoS 1 would exceed the Receive Maximum.
   public boolean isExhausted() {
     return numbered() >= most;
   }
@@ -85,7 +85,7 @@ public final class InboundWindow {
     }
   }
 
-  /// One can be acknowledged: runs `acknowledge` now, or when its turn comes; never at QoS 0.
+  /// A publish can be acknowledged: runs `acknowledge` now or when its turn comes; never at QoS 0.
   public void done(int packetId, Runnable acknowledge) {
     if (packetId == 0) {
       withoutId--;

@@ -2,15 +2,16 @@ package io.pushplanet.cm.uplink;
 
 import io.pushplanet.cm.mqtt.ReasonCode;
 
-/// What becomes of a PUBLISH from a device.
+/// How a device's PUBLISH is treated.
 public sealed interface UplinkOutcome {
 
-  /// It is on its way to the broker; acknowledge when told so, not before.
+  /// The event is on its way to the broker; acknowledge only when the broker has confirmed it.
   record Taken() implements UplinkOutcome {}
 
-  /// This message is refused with this reason; the connection goes on where the version has a word for it.
+  /// The publish is refused with this reason; the connection goes on if the version has a code for
+  /// it.
   record Refused(ReasonCode reason, String why) implements UplinkOutcome {}
 
-  /// The device broke a rule that ends the connection.
+  /// The device violated a rule, so the connection ends.
   record Violation(ReasonCode reason, String why) implements UplinkOutcome {}
 }

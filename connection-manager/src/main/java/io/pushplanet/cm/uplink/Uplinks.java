@@ -22,7 +22,7 @@ import java.util.random.RandomGenerator;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
-/// What devices publish: receipts and uplinks become events. Thread-safe; nobody waits.
+/// Makes events of the receipts and uplinks that devices publish. Thread-safe; does not block.
 public final class Uplinks {
   public static final String RECEIPTS = "push/receipts";
   public static final String UPLINK = "push/uplink";
@@ -32,7 +32,7 @@ public final class Uplinks {
   private final Events lane;
   private final int mostBytes;
   private final int share;
-  // Devices with events of QoS 0 that wait for the broker, whichever connection they came by.
+  /// How many QoS 0 events of each device wait for the broker, over all of its connections.
   private final Map<DeviceKey, Integer> unacknowledged = new ConcurrentHashMap<>();
   private final InstantSource clock;
   private final RandomGenerator random;
@@ -42,8 +42,8 @@ public final class Uplinks {
   private final Counter droppedWills;
   private final Counter slowed;
 
-  /// @param mostBytes of an uplink
-  /// @param share events of QoS 0 of one device that may wait for the broker
+  /// @param mostBytes of one uplink
+  /// @param share how many QoS 0 events of one device may wait for the broker
   public Uplinks(
       Events lane,
       int mostBytes,
@@ -128,8 +128,9 @@ public final class Uplinks {
     };
   }
 
-  /// The connection ended without a goodbye. Nobody waits for an answer; while the broker is away it is retried, unless as many
-  /// events as are allowed (`cm.uplink.most-open`) are tried already: then it is dropped, for what waits is bounded.
+  /// The connection ended without DISCONNECT, so no client waits for an answer. While the broker is
+  /// away the will is retried, unless the limit of unconfirmed events (`cm.uplink.most-open`) is
+  /// reached: then it is dropped.
   public void will(DeviceKey device, Binary payload) {
     wills.increment();
     if (!lane.tell(uplink(device, payload), () -> {})) {
@@ -151,7 +152,7 @@ public final class Uplinks {
             confirmed);
       }
     } catch (JacksonException notJson) {
-      // Told below, in the same words as JSON of another shape.
+      // Reported below, with the same words as JSON of another shape.
     }
     return new Refused(
         ReasonCode.PAYLOAD_FORMAT_INVALID,

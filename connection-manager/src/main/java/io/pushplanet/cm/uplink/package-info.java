@@ -1,4 +1,4 @@
-/// What devices say: receipts, uplinks, wills.
+/// Messages from devices: receipts, uplinks, wills.
 @NullMarked
 package io.pushplanet.cm.uplink;
 

@@ -101,7 +101,7 @@ class BroadcastLaneTest {
   }
 
   @Test
-  void at_qos_1_no_more_is_on_its_way_than_there_is_room_and_everybody_gets_it() {
+  void at_qos_1_the_bytes_in_flight_are_bounded_and_every_device_gets_the_message() {
     devices(200, QoS.AT_LEAST_ONCE);
 
     broadcast(room(ROOM));
@@ -136,7 +136,7 @@ class BroadcastLaneTest {
   }
 
   @Test
-  void who_is_not_reached_in_time_is_answered_when_the_time_is_over() {
+  void a_device_that_is_not_reached_in_time_is_answered_at_the_deadline() {
     devices(100, QoS.AT_LEAST_ONCE);
 
     broadcast(room(ROOM));
@@ -151,7 +151,7 @@ class BroadcastLaneTest {
   }
 
   @Test
-  void a_node_whose_clock_is_ahead_of_the_gateways_brings_it_to_devices_as_it_does_a_frame() {
+  void a_node_whose_clock_is_ahead_of_the_gateways_delivers_a_broadcast_nevertheless() {
     devices(100, QoS.AT_LEAST_ONCE);
 
     broadcast(Long.MAX_VALUE, Duration.ofSeconds(-3));
@@ -165,7 +165,7 @@ class BroadcastLaneTest {
   }
 
   @Test
-  void how_long_each_device_waited_for_it_counts_from_the_frame() {
+  void the_time_to_write_a_message_counts_from_the_frame() {
     devices(BroadcastLane.SLICE + 1, QoS.AT_LEAST_ONCE);
 
     broadcast(Long.MAX_VALUE);
@@ -234,7 +234,7 @@ class BroadcastLaneTest {
   }
 
   @Test
-  void an_error_of_one_device_is_answered_and_everybody_behind_it_gets_the_message() {
+  void an_error_of_one_device_is_answered_and_the_devices_behind_it_get_the_message() {
     devices(2 * BroadcastLane.SLICE, QoS.AT_LEAST_ONCE);
     clients.get(5).breaks = true;
 

@@ -84,7 +84,7 @@ class FrameDispatchTest {
   }
 
   @Test
-  void what_was_answered_for_an_error_is_not_answered_again_when_its_device_leaves() {
+  void a_target_answered_for_an_error_is_not_answered_again_when_its_device_leaves() {
     device("d1", new BrokenClient(loop));
     dispatch("d1");
 
@@ -112,7 +112,7 @@ class FrameDispatchTest {
   }
 
   @Test
-  void that_a_device_is_not_here_is_told_with_the_epoch_under_which_it_is_believed_to_be() {
+  void an_absent_device_is_doubted_with_the_gateways_epoch() {
     device("d1", new QuietClient(loop));
 
     dispatch("d1", "gone");

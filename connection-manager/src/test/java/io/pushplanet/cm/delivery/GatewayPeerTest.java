@@ -95,7 +95,7 @@ class GatewayPeerTest {
 
   /// Its link would go on reading from within the frame that is being read.
   @Test
-  void nobody_stops_reading_for_a_frame_that_is_read_at_once() {
+  void reading_goes_on_for_a_frame_that_is_read_at_once() {
     List<String> told = new ArrayList<>();
     var link =
         new QuietClient() {

@@ -86,7 +86,7 @@ class BroadcastShelfIT {
   }
 
   @Test
-  void who_is_looked_for_in_many_lists_in_vain_is_not_looked_for_in_them_again()
+  void a_device_searched_for_in_many_lists_in_vain_is_not_searched_for_in_them_again()
       throws SQLException {
     for (int n = 0; n <= BroadcastShelf.MOST_IN_VAIN; n++) {
       listsOf(broadcast(), 200, 100);

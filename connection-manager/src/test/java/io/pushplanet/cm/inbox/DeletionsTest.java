@@ -38,7 +38,7 @@ class DeletionsTest {
           new SimpleMeterRegistry());
 
   @Test
-  void what_comes_together_is_deleted_together() throws Exception {
+  void rows_that_arrive_together_are_deleted_together() throws Exception {
     add("a", "b", "c");
 
     deletions.turn();

@@ -83,7 +83,7 @@ class InboxDrainTest {
   }
 
   @Test
-  void nor_is_the_end_of_what_is_over_tried_at_once_again() {
+  void the_end_of_an_expired_row_is_not_retried_at_once() {
     inbox.fate = InboxRow.Fate.EXPIRED;
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     loop.turn();
@@ -93,7 +93,7 @@ class InboxDrainTest {
   }
 
   @Test
-  void how_long_each_message_took_from_the_question_for_it_to_the_device_is_told() {
+  void the_time_from_reading_an_inbox_to_sending_each_message_is_told() {
     inbox.reading = loop::execute;
 
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));

@@ -71,7 +71,7 @@ class InboxOrderTest {
   private int acknowledged;
 
   @Test
-  void what_comes_fresh_waits_for_what_lies_in_the_inbox() {
+  void a_fresh_message_waits_for_the_inbox() {
     inbox.park(0, 3);
     subscribe();
     offer(900);
@@ -109,7 +109,7 @@ class InboxOrderTest {
   }
 
   @Test
-  void what_is_parked_for_want_of_room_goes_behind_the_older_ones_that_had_some() {
+  void a_message_parked_for_want_of_room_comes_after_older_waiting_ones() {
     subscribe();
     inbox.answer();
     IntStream.range(0, WINDOW + 2).forEach(this::offer);
@@ -122,7 +122,7 @@ class InboxOrderTest {
   }
 
   @Test
-  void what_lies_behind_broadcasts_that_are_read_anew_does_not_pass_them() {
+  void rows_behind_broadcasts_that_are_read_again_do_not_pass_them() {
     inbox.park(0, WINDOW + 3);
     inbox.broadcasts.add(WINDOW);
     inbox.expiresAtMillis.put(WINDOW, clock.millis() + 1);
@@ -160,7 +160,7 @@ class InboxOrderTest {
   }
 
   @Test
-  void what_was_parked_late_comes_before_what_is_newer_and_fresh() {
+  void a_row_that_was_parked_late_comes_before_newer_fresh_messages() {
     inbox.broadcasts.addAll(List.of(800, 700));
     inbox.park(650, 651);
     inbox.park(750, 751);
@@ -173,7 +173,7 @@ class InboxOrderTest {
   }
 
   @Test
-  void where_the_inbox_cannot_be_read_nothing_waits_for_it() {
+  void no_message_waits_for_an_unreadable_inbox() {
     subscribe();
     offer(900);
     assertThat(sent()).isEmpty();
@@ -209,7 +209,7 @@ class InboxOrderTest {
   }
 
   @Test
-  void what_waits_for_the_inbox_of_a_device_that_is_sent_away_goes_back() {
+  void messages_that_wait_for_the_inbox_go_back_when_the_device_is_sent_away() {
     inbox.park(0, 3);
     subscribe();
     offer(900);

@@ -36,7 +36,7 @@ class InboxPageTest {
   }
 
   @Test
-  void what_is_newer_than_a_page_that_is_not_all_waits_for_the_next() {
+  void broadcasts_newer_than_an_incomplete_page_wait_for_the_next() {
     var page = new InboxPage.Rows(List.of(own), true).with(broadcasts);
 
     assertThat(page.rows()).extracting(InboxRow::message).containsExactlyElementsOf(ids(1, 2));
@@ -45,7 +45,7 @@ class InboxPageTest {
   }
 
   @Test
-  void where_a_statement_had_no_room_for_a_device_its_broadcasts_wait_too() {
+  void broadcasts_of_a_device_without_room_in_a_statement_wait_too() {
     assertThat(new InboxPage.Rows(List.of(), true).with(broadcasts))
         .isEqualTo(new InboxPage.Rows(List.of(), true));
   }

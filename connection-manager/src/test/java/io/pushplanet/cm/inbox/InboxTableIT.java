@@ -102,7 +102,7 @@ class InboxTableIT {
   }
 
   @Test
-  void who_may_have_more_than_a_full_answer_had_room_for_asks_again() throws SQLException {
+  void a_device_that_may_have_more_rows_than_a_full_answer_asks_again() throws SQLException {
     var devices =
         IntStream.range(0, PER_READ + 1)
             .mapToObj(number -> new DeviceKey(shop, new DeviceId("d" + number)))
@@ -194,7 +194,7 @@ class InboxTableIT {
 
   /// Somebody's host vanished in a transaction, for instance: MySQL keeps what it had locked for a minute or so.
   @Test
-  void a_row_that_somebody_holds_keeps_no_other_from_being_deleted() throws SQLException {
+  void a_locked_row_does_not_keep_others_from_being_deleted() throws SQLException {
     var device = new DeviceKey(shop, new DeviceId("d1"));
     park(device, 3);
     var rows = table.read(List.of(device), NOW).get(device).rows();

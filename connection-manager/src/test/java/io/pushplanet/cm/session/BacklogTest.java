@@ -9,7 +9,7 @@ class BacklogTest {
   private final Backlog<String> backlog = new Backlog<>();
 
   @Test
-  void what_came_first_is_taken_first() {
+  void the_first_item_is_taken_first() {
     backlog.add("a");
     backlog.add("b");
 
@@ -39,7 +39,7 @@ class BacklogTest {
   }
 
   @Test
-  void nobody_holds_anything_while_nothing_is_in_it() {
+  void an_empty_list_is_shared() {
     Backlog<String> idle = Backlog.none();
 
     var busy = idle.with("a").with("b");

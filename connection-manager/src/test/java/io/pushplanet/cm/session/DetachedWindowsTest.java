@@ -21,7 +21,7 @@ class DetachedWindowsTest {
   private final DetachedWindows windows = new DetachedWindows(clock);
 
   @Test
-  void what_a_device_left_is_there_for_its_very_next_connection_only() {
+  void a_window_is_there_for_the_devices_very_next_connection_only() {
     var left = lasting(Duration.ofHours(1));
     windows.keep(device(1), 7, HOUR, left);
     windows.keep(device(2), 7, HOUR, left);
@@ -33,7 +33,7 @@ class DetachedWindowsTest {
   }
 
   @Test
-  void who_leaves_with_nothing_open_leaves_nothing() {
+  void a_device_without_unacknowledged_messages_leaves_no_window() {
     windows.keep(device(1), 7, HOUR, lasting(Duration.ofHours(1)));
     windows.keep(device(1), 8, HOUR, List.of());
 
@@ -62,7 +62,7 @@ class DetachedWindowsTest {
   }
 
   @Test
-  void where_there_are_too_many_the_one_goes_whose_device_has_been_away_for_longest() {
+  void the_oldest_window_is_dropped_when_there_are_too_many() {
     var left = lasting(Duration.ofHours(1));
     for (int number = 0; number < DetachedWindows.MOST_DEVICES; number++) {
       windows.keep(device(number), 7, HOUR, left);

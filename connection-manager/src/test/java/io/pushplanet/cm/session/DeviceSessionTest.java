@@ -39,7 +39,7 @@ class DeviceSessionTest {
   private final DeviceSession session = session(new QuietClient(loop), 1);
 
   @Test
-  void what_was_written_at_qos_0_is_settled_by_the_socket_whatever_the_subscription_is_by_then() {
+  void a_qos_0_message_is_settled_by_the_socket_whatever_the_later_subscription() {
     session.subscribe(Subscription.of(QoS.AT_MOST_ONCE, 0));
     offer();
     assertThat(settled).isEmpty();
@@ -52,7 +52,7 @@ class DeviceSessionTest {
   }
 
   @Test
-  void at_qos_0_a_device_responds_again_once_its_socket_has_taken_what_it_held_back() {
+  void at_qos_0_a_device_is_responsive_again_once_its_socket_has_taken_the_bytes() {
     var client = new QuietClient();
     var slow = session(client, 1);
     slow.subscribe(Subscription.of(QoS.AT_MOST_ONCE, 0));
@@ -68,7 +68,7 @@ class DeviceSessionTest {
   }
 
   @Test
-  void what_was_written_at_qos_1_waits_for_its_acknowledgement() {
+  void a_qos_1_message_waits_for_its_acknowledgement() {
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     offer();
 
@@ -79,7 +79,7 @@ class DeviceSessionTest {
   }
 
   @Test
-  void what_is_sent_again_ends_with_a_socket_that_takes_no_more() {
+  void redelivery_ends_when_the_socket_fails() {
     var full = new FullSocket();
     var again = session(full, 16);
     full.session = again;
@@ -94,7 +94,7 @@ class DeviceSessionTest {
 
   /// Until the loop has swept nobody has told the gateway, which waits no longer.
   @Test
-  void an_acknowledgement_after_the_gateways_deadline_is_told_although_nobody_was_told_yet() {
+  void an_acknowledgement_after_the_gateways_deadline_is_told_before_the_next_sweep() {
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     offer(TimeUnit.SECONDS.toNanos(1));
     loop.nowNanos = TimeUnit.SECONDS.toNanos(2);
@@ -118,7 +118,7 @@ class DeviceSessionTest {
 
   /// Frames lay in the queue of a loop that stood still, and their gateways have fallen back.
   @Test
-  void what_its_gateway_has_given_up_is_not_sent_although_nothing_was_swept_in_between() {
+  void a_message_that_its_gateway_gave_up_is_not_sent_before_the_next_sweep() {
     var client = new QuietClient(loop);
     var slow = session(client, 1);
     slow.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
@@ -139,7 +139,7 @@ class DeviceSessionTest {
   }
 
   @Test
-  void what_seems_overdue_by_less_than_clocks_and_turns_differ_is_sent() {
+  void a_message_that_is_hardly_overdue_is_sent() {
     var client = new QuietClient(loop);
     var quick = session(client, 1);
     quick.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
@@ -152,7 +152,7 @@ class DeviceSessionTest {
 
   /// Behind an origin is a whole frame, or a broadcast to thousands of devices.
   @Test
-  void nothing_is_kept_of_who_was_told_although_the_device_never_acknowledges() {
+  void a_told_origin_is_not_kept_although_the_device_never_acknowledges() {
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     var origin = offerTo(TimeUnit.SECONDS.toNanos(1));
     session.swept(TimeUnit.SECONDS.toNanos(2));
@@ -162,7 +162,7 @@ class DeviceSessionTest {
   }
 
   @Test
-  void what_waits_for_the_next_connection_keeps_nothing_of_who_was_told() {
+  void a_message_for_the_next_connection_does_not_keep_its_origin() {
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     var origin = offerTo(OutboundMessage.NO_DEADLINE);
 

@@ -35,7 +35,7 @@ class HeldKeyTest {
         "0190b8a0-0000-7000-8000-00000000000g",
         "0190b8a000000-7000-8000-000000000001",
       })
-  void what_is_no_uuid_in_lower_case_comes_back_as_it_was(String id) {
+  void an_id_that_is_no_lower_case_uuid_comes_back_unchanged(String id) {
     var device = device(id);
 
     var held = HeldKey.of(device);

@@ -18,7 +18,7 @@ class AdmissionRateIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   @Test
-  void emqx_14145_a_low_rate_lets_everybody_in_by_and_by_without_spinning() throws Exception {
+  void emqx_14145_a_low_rate_admits_all_clients_over_time_without_spinning() throws Exception {
     try (var server = new EchoServer(new GateSettings(50, 0, 1, 0, 0, ""));
         var clients = Executors.newVirtualThreadPerTaskExecutor()) {
       var answers = new ArrayList<Future<Boolean>>();
@@ -60,7 +60,7 @@ class AdmissionRateIT {
   }
 
   @Test
-  void emqx_1663_who_is_connected_is_served_while_others_flood_in() throws Exception {
+  void emqx_1663_connected_peers_are_served_while_others_flood_in() throws Exception {
     try (var server = new EchoServer(new GateSettings(0, 1, 10, 0, 100, ""));
         var flood = Executors.newVirtualThreadPerTaskExecutor();
         var device = server.connect()) {
@@ -83,7 +83,7 @@ class AdmissionRateIT {
   }
 
   @Test
-  void peers_that_say_nothing_cannot_hold_more_than_their_budget_and_accepting_resumes()
+  void silent_peers_hold_no_more_than_their_budget_and_accepting_resumes()
       throws Exception {
     try (var server = new EchoServer(GateSettings.OPEN, null, EchoServer.settings(20 * 512))) {
       var silent = new ArrayList<Socket>();

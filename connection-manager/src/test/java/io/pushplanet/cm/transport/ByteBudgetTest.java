@@ -14,7 +14,7 @@ class ByteBudgetTest {
   private final ByteBudget other = new ByteBudget(10, common);
 
   @Test
-  void whoever_takes_all_that_is_common_leaves_the_others_their_own() {
+  void a_group_that_takes_the_whole_common_budget_leaves_the_others_their_own() {
     assertThat(one.take(110)).isTrue();
 
     assertThat(one.take(1)).isFalse();
@@ -26,7 +26,7 @@ class ByteBudgetTest {
   }
 
   @Test
-  void what_is_given_back_is_there_for_all() {
+  void returned_bytes_are_available_to_all_groups() {
     assertThat(one.take(110)).isTrue();
 
     one.giveBack(60);

@@ -51,7 +51,7 @@ class ListenersIT {
 
   /// What it is to be blamed for may come after its end: the bytes that it has sent are still there.
   @Test
-  void who_has_reset_its_connection_is_still_known_by_its_source_until_it_is_authenticated()
+  void a_reset_connection_still_has_its_source_until_it_is_authenticated()
       throws Exception {
     try (var transport = OneLoop.start(System::nanoTime, this::accepted)) {
       try (var socket = OneLoop.connect(transport)) {

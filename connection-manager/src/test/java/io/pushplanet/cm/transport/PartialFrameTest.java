@@ -29,7 +29,7 @@ class PartialFrameTest {
   }
 
   @Test
-  void who_was_not_read_meanwhile_has_his_time_anew() {
+  void a_peer_that_was_not_read_gets_its_time_anew() {
     frame.excuse(300);
 
     assertThat(frame.beganBefore(300)).isFalse();

@@ -108,7 +108,7 @@ class PartialFramesIT {
   }
 
   @Test
-  void what_is_left_of_many_frames_holds_no_more_than_itself() throws Exception {
+  void the_rest_of_many_frames_holds_no_more_than_itself() throws Exception {
     var offered = new LongAdder();
     try (var transport =
         OneLoop.start(
@@ -134,7 +134,7 @@ class PartialFramesIT {
   }
 
   @Test
-  void who_lets_the_rest_wait_makes_room_once_there_is_none() throws Exception {
+  void a_peer_that_delays_the_rest_of_a_frame_is_closed_when_there_is_no_room() throws Exception {
     var later = new AtomicLong();
     try (var transport =
         OneLoop.start(
@@ -153,7 +153,7 @@ class PartialFramesIT {
   }
 
   @Test
-  void so_does_who_drips_it() throws Exception {
+  void a_peer_that_drips_the_rest_of_a_frame_is_closed_when_there_is_no_room() throws Exception {
     var later = new AtomicLong();
     try (var transport =
         OneLoop.start(
@@ -188,7 +188,7 @@ class PartialFramesIT {
 
   /// What came of it is kept as ciphertext: no frame of it has begun.
   @Test
-  void so_does_who_lets_the_rest_of_a_tls_record_wait(@TempDir Path directory) throws Exception {
+  void a_peer_that_delays_the_rest_of_a_tls_record_is_closed_when_there_is_no_room(@TempDir Path directory) throws Exception {
     var later = new AtomicLong();
     try (var transport =
         OneLoop.start(
@@ -218,7 +218,7 @@ class PartialFramesIT {
   /// More waits of him than may be read for now.
   @ParameterizedTest
   @ValueSource(ints = {0, 17})
-  void so_does_who_is_not_read_or_but_little_each_second(int little) throws Exception {
+  void a_peer_that_is_hardly_read_is_closed_when_there_is_no_room(int little) throws Exception {
     var later = new AtomicLong();
     int size = 3 * QUARTER / 8;
     eachSecond = little;
@@ -239,7 +239,7 @@ class PartialFramesIT {
   }
 
   @Test
-  void what_is_left_of_it_has_waited_no_less() throws Exception {
+  void the_unread_rest_keeps_its_waiting_time() throws Exception {
     var later = new AtomicLong();
     int size = 3 * QUARTER / 8;
     try (var transport = startSlow(later, size)) {
@@ -261,7 +261,7 @@ class PartialFramesIT {
   }
 
   @Test
-  void who_is_not_read_may_wait_while_there_is_room() throws Exception {
+  void a_peer_that_is_not_read_may_wait_while_there_is_room() throws Exception {
     var later = new AtomicLong();
     int size = 3 * QUARTER / 4;
     eachSecond = 17;

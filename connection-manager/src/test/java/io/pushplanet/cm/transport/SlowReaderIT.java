@@ -46,7 +46,7 @@ class SlowReaderIT {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void so_is_one_for_whom_that_waits_already_when_the_heap_gets_full(
+  void a_slow_reader_with_waiting_bytes_is_closed_when_the_heap_gets_full(
       boolean overTls, @TempDir Path directory) throws Exception {
     try (var transport = start(overTls, directory);
         var _ = connect(overTls, transport)) {
@@ -77,7 +77,7 @@ class SlowReaderIT {
   }
 
   @Test
-  void who_is_not_read_is_closed_for_what_is_kept_of_him_while_the_heap_is_nearly_full()
+  void a_peer_that_is_not_read_is_closed_for_its_kept_bytes_while_the_heap_is_nearly_full()
       throws Exception {
     var came = new CountDownLatch(1);
     try (var transport =
@@ -108,7 +108,7 @@ class SlowReaderIT {
   /// Over TLS the rest of a record goes another way than its beginning.
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void what_a_slow_reader_takes_later_counts_as_written_like_the_rest(
+  void bytes_that_a_slow_reader_takes_later_count_as_written(
       boolean overTls, @TempDir Path directory) throws Exception {
     var meters = new SimpleMeterRegistry();
     try (var transport =

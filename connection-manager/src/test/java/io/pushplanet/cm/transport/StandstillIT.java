@@ -54,7 +54,7 @@ class StandstillIT {
 
   /// Comparing a million sessions takes as long as a standstill. It is none, and what is written afterwards leaves.
   @Test
-  void what_a_loop_does_about_a_standstill_may_take_longer_than_one() throws Exception {
+  void the_handling_of_a_standstill_may_take_longer_than_a_standstill() throws Exception {
     var told = new AtomicInteger();
     try (var transport =
             OneLoop.start(
@@ -85,7 +85,7 @@ class StandstillIT {
 
   /// It is stopped on the way back, after the last answer of the directory came.
   @Test
-  void who_stands_still_once_more_while_he_looks_after_the_first_time_is_told_again()
+  void a_second_standstill_while_the_first_is_handled_is_handled_too()
       throws Exception {
     var gaps = new LinkedBlockingQueue<Duration>();
     try (var transport =
@@ -121,7 +121,7 @@ class StandstillIT {
 
   /// It is stopped after it has read, and before what it answers has left: another node may have the device since.
   @Test
-  void what_a_turn_that_stood_still_was_about_to_send_is_not_sent_before_it_tells()
+  void a_turn_that_stood_still_sends_nothing_before_the_standstill_is_handled()
       throws Exception {
     var answering = new AtomicReference<Connection>();
     try (var transport =
@@ -208,7 +208,7 @@ class StandstillIT {
   /// The kernel had no room for it before, and has when the process goes on.
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void what_waited_for_a_slow_reader_is_not_sent_on_before_it_tells(boolean overTls)
+  void bytes_for_a_slow_reader_wait_until_the_standstill_is_handled(boolean overTls)
       throws Exception {
     var accepted = new CompletableFuture<Connection>();
     try (var transport =

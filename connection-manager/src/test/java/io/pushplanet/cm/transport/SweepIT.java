@@ -75,7 +75,7 @@ class SweepIT {
   }
 
   @Test
-  void where_something_is_going_on_is_looked_at_every_second_until_nothing_is() throws Exception {
+  void an_active_connection_is_swept_every_second_until_it_is_idle() throws Exception {
     var busy = handlers.get(7);
     var written = handlers.get(8);
     inLoop(() -> {
@@ -100,7 +100,7 @@ class SweepIT {
   }
 
   @Test
-  void those_that_leave_in_between_hide_nobody() throws Exception {
+  void connections_that_close_in_between_hide_no_other() throws Exception {
     for (int second = 0; second < EventLoop.IDLE_LOOK.toSeconds(); second++) {
       var leaving = handlers.get(second * 3);
       inLoop(() -> leaving.connection.close(CloseCause.OURS));
@@ -115,7 +115,7 @@ class SweepIT {
   }
 
   @Test
-  void what_is_served_waits_for_a_slice_of_a_long_sweep_and_not_for_all_of_it() throws Exception {
+  void other_work_waits_for_one_slice_of_a_long_sweep_only() throws Exception {
     everyLookTakes(A_LOOK);
     var lookedAtBefore = new AtomicInteger();
     var first = new AtomicBoolean();
@@ -159,7 +159,7 @@ class SweepIT {
   }
 
   @Test
-  void a_connection_that_leaves_between_two_slices_hides_nobody() throws Exception {
+  void a_connection_that_closes_between_two_slices_hides_no_other() throws Exception {
     everyLookTakes(A_LOOK);
     var leaving = handlers.subList(5, 20);
     var first = new AtomicBoolean();

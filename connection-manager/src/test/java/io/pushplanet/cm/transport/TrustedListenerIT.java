@@ -91,14 +91,14 @@ class TrustedListenerIT {
   }
 
   @Test
-  void strangers_who_crowd_one_of_everybodys_doors_leave_the_others_open() throws Exception {
+  void unauthenticated_peers_that_crowd_one_device_listener_leave_the_others_open() throws Exception {
     crowd(everybodys);
 
     assertServed(another);
   }
 
   @Test
-  void strangers_who_crowd_our_own_door_leave_everybodys_open() throws Exception {
+  void unauthenticated_peers_that_crowd_the_gateways_listener_leave_the_devices_open() throws Exception {
     crowd(trusted);
 
     assertServed(everybodys);

@@ -29,7 +29,7 @@ class WakeUpIT {
   private final Socket socket = new Socket();
 
   @Test
-  void a_task_that_comes_while_the_loop_is_at_its_connections_costs_no_later_one_its_wake_up()
+  void a_task_that_arrives_during_a_turn_does_not_suppress_a_later_wakeup()
       throws Exception {
     try (var transport = start();
         socket) {

@@ -67,7 +67,7 @@ class DelayedWillsTest {
   }
 
   @Test
-  void nothing_is_kept_of_a_will_that_was_called_off() {
+  void a_cancelled_will_is_not_kept() {
     for (int time = 0; time < 1_000; time++) {
       wills.later(DEVICE, Binary.of("gone"), MINUTE);
       wills.cameBack(DEVICE, false);

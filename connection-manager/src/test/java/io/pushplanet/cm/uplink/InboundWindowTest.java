@@ -27,7 +27,7 @@ class InboundWindowTest {
   }
 
   @Test
-  void what_comes_at_qos_0_takes_room_but_exceeds_no_receive_maximum() {
+  void publishes_at_qos_0_take_room_but_exceed_no_receive_maximum() {
     var window = new InboundWindow(2);
     window.arrived(0, 0);
     window.arrived(0, 0);
@@ -64,7 +64,7 @@ class InboundWindowTest {
   }
 
   @Test
-  void what_has_no_number_is_waited_for_so_long_and_again_once_there_was_room() {
+  void a_full_window_waits_for_qos_0_for_some_time_and_again_once_it_had_room() {
     var window = new InboundWindow(2);
     window.arrived(0, 0);
     window.arrived(0, TimeUnit.SECONDS.toNanos(10));

@@ -5,17 +5,18 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import org.jspecify.annotations.Nullable;
 
-/// What the next bytes of a connection are.
+/// The result of decoding a connection's next bytes.
 public sealed interface DecodeOutcome {
 
-  /// Not a whole packet yet; nothing was consumed.
+  /// The packet is incomplete; no bytes were consumed.
   record Incomplete() implements DecodeOutcome {
     static final Incomplete INSTANCE = new Incomplete();
   }
 
   record Decoded(MqttPacket packet) implements DecodeOutcome {}
 
-  /// The peer broke the protocol or a limit; the connection cannot go on. `version` is known once a CONNECT has shown it.
+  /// The peer violated the protocol or a limit, and the connection cannot go on. `version` is known
+  /// once a CONNECT has shown it.
   record Refused(ReasonCode reason, String why, @Nullable MqttVersion version)
       implements DecodeOutcome {}
 }

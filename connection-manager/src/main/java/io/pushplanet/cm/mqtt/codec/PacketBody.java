@@ -13,7 +13,8 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
-/// The bytes of one packet after its fixed header, read field by field. Reading past the end is a malformed packet.
+/// Reads the bytes of one packet after its fixed header, field by field. Reading past the end is a
+/// malformed packet.
 final class PacketBody {
   private final ByteBuffer bytes;
   private final PacketLimits limits;
@@ -90,7 +91,7 @@ final class PacketBody {
     return take(bytes.remaining());
   }
 
-  /// UTF-8 as MQTT defines it: no overlong forms, no surrogates, no U+0000.
+  /// Reads UTF-8 as MQTT defines it: no overlong forms, no surrogates, no U+0000.
   String text() {
     byte[] encoded = binary();
     if (isAscii(encoded)) {
@@ -113,7 +114,7 @@ final class PacketBody {
     }
   }
 
-  /// As nearly all texts are, without U+0000: for these there is a quicker way than a decoder.
+  /// Nearly all texts are ASCII without U+0000; for these there is a faster way than a decoder.
   private static boolean isAscii(byte[] encoded) {
     for (byte each : encoded) {
       if (each <= 0) {
@@ -123,7 +124,7 @@ final class PacketBody {
     return true;
   }
 
-  /// The name of a topic to publish to; may be empty.
+  /// Reads the name of a topic to publish to; it may be empty.
   String topicName() {
     var topic = topic(ReasonCode.TOPIC_NAME_INVALID);
     if (topic.indexOf('+') >= 0 || topic.indexOf('#') >= 0) {

@@ -3,7 +3,8 @@ package io.pushplanet.cm.mqtt.codec;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/// A growing array for one packet that leaves room in front for the fixed header, so that nothing is copied twice.
+/// A growing array for one packet. It leaves room in front for the fixed header, so that no byte is
+/// copied twice.
 final class PacketBytes {
   private static final int HEADER_ROOM = 5;
 
@@ -62,7 +63,7 @@ final class PacketBytes {
     end += other.size();
   }
 
-  /// The whole packet behind this first byte.
+  /// Returns the whole packet with this first byte.
   byte[] frame(int firstByte) {
     int length = size();
     int lengthBytes = length < 128 ? 1 : length < 16_384 ? 2 : length < 2_097_152 ? 3 : 4;

@@ -18,18 +18,19 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Reads the next control packet. Stateless and safe for any thread; the caller brings the version and the limits of its
-/// connection. Works on any byte order-independent buffer and keeps no reference to it.
+/// Reads the next control packet. Stateless and thread-safe; the caller passes the version and the
+/// limits of its connection. Keeps no reference to the buffer, whose byte order does not matter.
 public final class PacketDecoder {
   private static final int CONNECT = 1;
   private static final int PUBLISH = 3;
   private static final int SUBSCRIBE = 8;
 
-  // The second nibble that each packet type must carry; PUBLISH has real flags there.
+  /// The lower four bits that each packet type must have; PUBLISH has real flags there.
   private static final int[] RESERVED_FLAGS = {-1, 0, 0, -1, 0, 0, 2, 0, 2, 0, 2, 0, 0, 0, 0, 0};
 
-  /// Reads one packet from `input`. When it is whole, the position moves behind it; otherwise it stays. `version` is null
-  /// until a CONNECT has been accepted: then, and only then, the packet must be a CONNECT.
+  /// Reads one packet from `input`. After a whole packet the position is behind it; otherwise it is
+  /// unchanged. `version` is null until a CONNECT has been accepted; then, and only then, the
+  /// packet must be a CONNECT.
   public DecodeOutcome decode(
       ByteBuffer input, @Nullable MqttVersion version, PacketLimits limits) {
     int start = input.position();
@@ -82,7 +83,7 @@ public final class PacketDecoder {
       return connect(body);
     }
     try {
-      // version is null only before CONNECT, and that case has been refused above.
+      // The version is null only before CONNECT, and that case has been refused above.
       return new DecodeOutcome.Decoded(
           packet(type, first & 0x0F, body, version == MqttVersion.V5, limits));
     } catch (ProtocolViolation violation) {
@@ -90,7 +91,8 @@ public final class PacketDecoder {
     }
   }
 
-  /// The version a CONNECT shows in the bytes that happen to be here already, so that even an oversized one is answered.
+  /// Finds the version of a CONNECT in the bytes that have arrived, so that even an oversized one
+  /// is answered.
   private static @Nullable MqttVersion versionAhead(ByteBuffer input, int body) {
     return input.limit() > body + 6
             && input.getShort(body) == 4

@@ -9,8 +9,8 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import java.util.List;
 
-/// Writes control packets of either version as one array each. Stateless and safe for any thread. It writes both
-/// directions, so that the tests' raw client and the server cannot drift apart.
+/// Writes control packets of either version as one array each. Stateless and thread-safe. It writes
+/// both directions' packets, so that the tests' raw client and the server cannot diverge.
 public final class PacketEncoder {
 
   public byte[] encode(MqttPacket packet, MqttVersion version) {

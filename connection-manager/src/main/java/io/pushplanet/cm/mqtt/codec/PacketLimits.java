@@ -1,16 +1,18 @@
 package io.pushplanet.cm.mqtt.codec;
 
-/// What a peer may make us hold. `packetBytes` is compared with the **declared** remaining length, before any of it is
-/// buffered; the others while reading (why: CVE-2026-44248 and its two incomplete fixes).
+/// How many bytes a peer may make this process hold. `packetBytes` is compared with the
+/// **declared** remaining length, before any byte is buffered; the other limits apply while reading
+/// (because of CVE-2026-44248 and its two incomplete fixes).
 public record PacketLimits(
     int packetBytes, int propertyBytes, int userProperties, int filtersPerSubscribe) {
 
-  /// Longest topic name or filter, in bytes and in levels; no topic of this server comes near.
+  /// The longest topic name or filter, in bytes and in levels; this server's topics are much
+  /// shorter.
   public static final int TOPIC_BYTES = 256;
 
   public static final int TOPIC_LEVELS = 8;
 
-  /// Before CONNECT has been accepted.
+  /// The limits before CONNECT has been accepted.
   public static final PacketLimits UNAUTHENTICATED = new PacketLimits(8 * 1024, 2 * 1024, 16, 16);
 
   public PacketLimits {

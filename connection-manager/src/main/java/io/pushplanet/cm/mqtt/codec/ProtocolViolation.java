@@ -2,7 +2,8 @@ package io.pushplanet.cm.mqtt.codec;
 
 import io.pushplanet.cm.mqtt.ReasonCode;
 
-/// Leaves the depth of a parse; never leaves this package. Without a stack trace: anybody on the internet can cause it.
+/// Ends a parse from any depth; never leaves this package. It has no stack trace, because any
+/// client on the internet can cause it.
 final class ProtocolViolation extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -1,4 +1,4 @@
-/// Bytes to packets and back, with limits that hold before a byte is kept.
+/// Encodes and decodes packets, with limits that apply before a byte is kept.
 @NullMarked
 package io.pushplanet.cm.mqtt.codec;
 

@@ -1,6 +1,6 @@
 package io.pushplanet.cm.mqtt.link;
 
-/// By which kind of listener a device came, and should elsewhere.
+/// The kind of listener that a device came to; another node should offer it the same kind.
 public enum Door {
   MQTT,
   TLS,

@@ -3,12 +3,14 @@ package io.pushplanet.cm.mqtt.link;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import java.util.concurrent.TimeUnit;
 
-/// How long a client may be silent. It promises one packet per `seconds`; it is given up after one and a half of them
+/// How long a client may be silent. It promises one packet per `seconds`, and is disconnected after
+/// one and a half times that
 /// (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901045). 0 means never.
 ///
-/// An MQTT 5 client is told when its wish is outside of [#SHORTEST] and [#LONGEST]; mobile networks forget idle
-/// connections after minutes, batteries want long pauses. A 3.1.1 client cannot be told, so its own number stands. Within
-/// these limits it may be told a number that its network has proven ([io.pushplanet.cm.keepalive.Network]).
+/// An MQTT 5 client is given a value between [#SHORTEST] and [#LONGEST]: mobile networks forget
+/// idle connections after minutes, while batteries need long pauses. A 3.1.1 client cannot be told,
+/// so its own value applies. Within these limits a client may be given a value that its network has
+/// proven ([io.pushplanet.cm.keepalive.Network]).
 ///
 /// @param changed the client has to be told
 public record KeepAlive(int seconds, boolean changed) {
@@ -23,12 +25,12 @@ public record KeepAlive(int seconds, boolean changed) {
     return new KeepAlive(granted, granted != wished);
   }
 
-  /// The client is told `advised`, where that is another number.
+  /// The keep-alive that tells the client `advised`, if that is another value.
   KeepAlive advised(int advised) {
     return advised == seconds ? this : new KeepAlive(advised, true);
   }
 
-  /// Whether it would make a difference to be some seconds late: only a 3.1.1 client can have such a one.
+  /// Whether some seconds of delay would matter; only a 3.1.1 client can have such a keep-alive.
   static boolean isShort(int seconds) {
     return seconds > 0 && seconds < SHORTEST;
   }

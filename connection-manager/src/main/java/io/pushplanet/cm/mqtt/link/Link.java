@@ -9,11 +9,13 @@ import io.pushplanet.cm.transport.Loop;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
-/// One peer's connection, as everything above the wire sees it: an [MqttLink], or a simulated one. Confined to its loop.
+/// One peer's connection, seen from above the wire format: an [MqttLink], or a simulated one.
+/// Confined to its loop.
 public interface Link {
   Loop loop();
 
-  /// Where the peer comes from, until it has been [accepted][#accept]; null from then on, or when it is nowhere.
+  /// The peer's address until it has been [accepted][#accept]; null from then on, or if it has
+  /// none.
   default @Nullable InetAddress source() {
     return null;
   }
@@ -34,54 +36,56 @@ public interface Link {
     return false;
   }
 
-  /// The CONNECT was good; from now on these rules hold. `explains`: the client wants reason strings.
+  /// The CONNECT is accepted, and from now on these rules apply. `explains`: the client wants
+  /// reason strings.
   void accept(MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains);
 
-  /// What to grant instead of `granted`, by what is known of the peer's network.
+  /// The keep-alive to grant instead of `granted`, from what is known about the peer's network.
   default KeepAlive advised(MqttPacket.Connect connect, KeepAlive granted) {
     return granted;
   }
 
-  /// Whether anything came since then: the peer lives, however slow it is. What lay unread until [#resumeReading] may have come
-  /// at any time.
+  /// Whether any bytes have come since then, so that the peer lives, however slow it is. Bytes that
+  /// lay unread until [#resumeReading] may have come at any time.
   default boolean hasHeardSince(long nanos) {
     return true;
   }
 
-  /// Whether the peer has said anything since it was accepted. What is read in the turn of [#resumeReading] was sent before.
+  /// Whether the peer has sent a packet since it was accepted. Packets that are read in the turn of
+  /// [#resumeReading] were sent before.
   default boolean hasSpoken() {
     return true;
   }
 
-  /// Nothing came since something was sent at that time: the path to the peer is dead.
+  /// No bytes have come since a packet was sent at that time: the path to the peer is dead.
   default void pathDied(long sentNanos) {}
 
-  /// What is sent to this peer says nothing about its path, because it does not acknowledge.
+  /// The peer does not acknowledge, so packets sent to it prove nothing about its path.
   default void teachesNothing() {}
 
-  /// Something begins that the peer has to be [MqttPeer#swept] for; writing does as well.
+  /// From now on the peer is [swept][MqttPeer#swept] every second; a write has the same effect.
   default void watch() {}
 
-  /// Until [#resumeReading] the peer is not silent, whatever it does.
+  /// Until [#resumeReading] the peer does not count as silent.
   void pauseReading();
 
   void resumeReading();
 
   void send(MqttPacket packet);
 
-  /// The bytes of this packet on this link.
+  /// Encodes the packet for this link.
   byte[] encode(MqttPacket packet);
 
   void sendEncoded(byte[] packet);
 
-  /// Answers a CONNECT with a refusal, as far as its version has a word for it, and closes.
+  /// Answers a CONNECT with a refusal, if its version has a code for it, and closes.
   void refuseConnect(MqttVersion spoken, ReasonCode reason, MqttProperties properties);
 
-  /// Ends an accepted connection. An MQTT 5 client is told why; 3.1.1 has no word for it.
+  /// Ends an accepted connection. An MQTT 5 client is told why; 3.1.1 has no packet for that.
   void disconnect(ReasonCode reason, String why);
 
   void disconnect(ReasonCode reason, MqttProperties properties);
 
-  /// The peer said goodbye. Its socket may linger.
+  /// Closes after the peer's DISCONNECT. The socket may linger.
   void close();
 }

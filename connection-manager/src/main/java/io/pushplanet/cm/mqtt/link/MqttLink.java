@@ -24,12 +24,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// MQTT on one socket. Until [#accept] only a CONNECT may come, within [#CONNECT_WITHIN_SECONDS] and within small limits.
-/// Confined to its event loop.
+/// MQTT on one socket. Until [#accept] only a CONNECT may come, within [#CONNECT_WITHIN_SECONDS]
+/// and within small limits. Confined to its event loop.
 public final class MqttLink implements ConnectionHandler, Link {
   public static final int CONNECT_WITHIN_SECONDS = 5;
 
-  // An MQTT 5 client may say in CONNECT which mobile network it is in: MCC and MNC.
+  /// An MQTT 5 client may name its mobile network in CONNECT, by MCC and MNC.
   private static final String OPERATOR = "operator";
   private static final PacketDecoder DECODER = new PacketDecoder();
   private static final PacketEncoder ENCODER = new PacketEncoder();
@@ -43,7 +43,8 @@ public final class MqttLink implements ConnectionHandler, Link {
   private boolean explains;
   private boolean spoke;
   private boolean greeted;
-  // Of the last packet, or of when we read on: until then it was not the peer that was silent.
+  // When the last packet came or reading was resumed; until then the peer's silence was not its
+  // own.
   private long silentSinceNanos;
   private @Nullable Network network;
 
@@ -51,7 +52,7 @@ public final class MqttLink implements ConnectionHandler, Link {
     this(connection, null, peer);
   }
 
-  /// @param networks where to learn how long connections survive; null to learn nothing
+  /// @param networks learns how long connections survive; null to learn nothing
   public MqttLink(
       Connection connection, @Nullable Networks networks, Function<MqttLink, MqttPeer> peer) {
     this.connection = connection;
@@ -136,7 +137,7 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public boolean hasHeardSince(long nanos) {
-    // What lies unread in the kernel, or is half a packet, is a sign of life as well.
+    // Bytes that lie unread in the kernel and partial packets are signs of life, too.
     return silentSinceNanos - nanos > 0
         || connection.isPaused()
         || connection.hasPartialSince(nanos);
@@ -151,7 +152,7 @@ public final class MqttLink implements ConnectionHandler, Link {
   public void pathDied(long sentNanos) {
     if (network != null) {
       int idle = seconds(sentNanos - silentSinceNanos);
-      // It was to speak before that: longer silences are not what it tried.
+      // The client had to send a packet within its keep-alive, so longer silences prove nothing.
       network.died(keepAliveSeconds > 0 ? Math.min(idle, keepAliveSeconds) : idle);
       network = null;
     }
@@ -224,11 +225,12 @@ public final class MqttLink implements ConnectionHandler, Link {
       learnFromSilence();
     }
     if (reason == ReasonCode.SESSION_TAKEN_OVER) {
-      // Messages: the device gets them where it is now. Acknowledgements: it
-      // publishes once more.
+      // The device gets dropped messages where it is connected now, and repeats publishes whose
+      // PUBACK was dropped.
       if (!connection.dropPending() || !greeted) {
-        // The rest of a message would make it whole, elsewhere it comes again. Or CONNACK was among
-        // it, and nothing goes before that (MQTT-3.2.0-1).
+        // The peer may have part of a packet. Its rest would complete a message that the device
+        // gets elsewhere again. Or CONNACK is among the packets, and no packet may precede it
+        // (MQTT-3.2.0-1).
         connection.close(CloseCause.OURS);
         return;
       }
@@ -239,7 +241,8 @@ public final class MqttLink implements ConnectionHandler, Link {
     connection.closeAfterFlush();
   }
 
-  /// A device that is overdue, or comes by a new connection while its ping on this one is, has lost this one on the way.
+  /// An overdue device, or one that reconnects while its ping on this connection is overdue, has
+  /// lost this connection on the way.
   private void learnFromSilence() {
     boolean overdue = seconds(loop().nowNanos() - silentSinceNanos) > keepAliveSeconds;
     if (network != null && keepAliveSeconds > 0 && overdue && !connection.isPaused()) {
@@ -283,7 +286,7 @@ public final class MqttLink implements ConnectionHandler, Link {
         network.survived(idle, packet instanceof MqttPacket.PingReq ? keepAliveSeconds : 0);
       }
     }
-    // In the turn in which we read on comes what was sent before.
+    // Packets that arrive in the turn in which reading resumes were sent before.
     spoke |= version != null && now - silentSinceNanos > 0;
     silentSinceNanos = now;
   }

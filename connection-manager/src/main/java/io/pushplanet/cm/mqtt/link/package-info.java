@@ -1,4 +1,4 @@
-/// MQTT on one socket: frames in, packets out, the version and limits of this peer, keep-alive.
+/// MQTT on one socket: frames in, packets out, the version and limits of the peer, keep-alive.
 @NullMarked
 package io.pushplanet.cm.mqtt.link;
 

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
-/// Decides about a socket when nothing is known of it but where it comes from: before TLS, before a byte is read. What a
-/// flood of bots costs is then an accept, not a handshake (https://github.com/HarperFast/harper/issues/345).
+/// Decides about a new socket by its address alone: before TLS, before a byte is read. So a flood
+/// of bots costs an accept each, not a handshake (https://github.com/HarperFast/harper/issues/345).
 /// Thread-safe, lock-free.
 public final class AcceptGate {
   private static final long SHORTEST_HOLD = TimeUnit.MILLISECONDS.toNanos(100);
@@ -16,7 +16,7 @@ public final class AcceptGate {
   private static final int LONGEST_RETRY_SECONDS = 30;
   private static final int FAILURES_BURST_SECONDS = 10;
 
-  /// What becomes of a socket.
+  /// How a socket is treated.
   public enum Verdict {
     ADMITTED,
     ADDRESS_TOO_FAST,
@@ -31,7 +31,7 @@ public final class AcceptGate {
   private final AddressRates failures;
   private final List<AddressBlock> unlimited;
 
-  /// @param random used from several threads
+  /// @param random used by several threads
   public AcceptGate(GateSettings settings, long startNanos, RandomGenerator random) {
     this.settings = settings;
     this.startNanos = startNanos;
@@ -56,7 +56,7 @@ public final class AcceptGate {
         random.nextLong());
   }
 
-  /// Somebody comes to a device's door.
+  /// Judges a connection to a devices' listener.
   public Verdict judge(InetAddress source, long nowNanos) {
     if (isUnlimited(source)) {
       return Verdict.ADMITTED;
@@ -67,34 +67,35 @@ public final class AcceptGate {
     return connects.take(source, nowNanos) ? Verdict.ADMITTED : Verdict.ADDRESS_TOO_FAST;
   }
 
-  /// Somebody comes to the door of our own programs. What an address does at the devices' doors does not close this one to it:
-  /// devices and gateways may share a balancer or a NAT.
+  /// Judges a connection to the gateways' listener. Limits that an address has exceeded at the
+  /// devices' listeners do not apply here: devices and gateways may share a load balancer or a NAT.
   public Verdict judgeAtTrusted(InetAddress source, long nowNanos) {
     return isUnlimited(source) || connectsAtTrusted.take(source, nowNanos)
         ? Verdict.ADMITTED
         : Verdict.ADDRESS_TOO_FAST;
   }
 
-  /// Somebody there showed a credential that is none.
+  /// A client at this address sent an invalid credential.
   public void failed(InetAddress source, long nowNanos) {
     if (!isUnlimited(source)) {
       failures.take(source, nowNanos);
     }
   }
 
-  /// Whether so many credentials from there were wrong that no further one is looked at now.
+  /// Whether so many credentials from this address were wrong that no further one is checked now.
   public boolean failsTooOften(InetAddress source, long nowNanos) {
     return !isUnlimited(source) && failures.isSpent(source, nowNanos);
   }
 
-  /// A rate of its own for one listener. Its burst is a tenth of a second's worth.
+  /// Makes a rate for one listener. Its burst is a tenth of a second's worth.
   public Rate listenerRate() {
     return new Rate(
         settings.connectsPerSecond(), Math.max(1, settings.connectsPerSecond() / 10), startNanos);
   }
 
-  /// How long the line before a listener may be: what is admitted within two seconds. In a longer one everybody would have
-  /// given up by their turn, and only the dead be served (https://github.com/emqx/emqx/issues/14145,
+  /// The length of a listener's accept queue: the connections that are accepted within two seconds.
+  /// In a longer one, clients would have given up before their turn, and only dead connections
+  /// would be served (https://github.com/emqx/emqx/issues/14145,
   /// https://github.com/memcached/memcached/issues/1139).
   public int backlog(int configured, int loops) {
     int rate = settings.connectsPerSecond();
@@ -107,13 +108,13 @@ public final class AcceptGate {
     return settings.mostHeld();
   }
 
-  /// How long a socket that was turned away is kept: long enough that a client in a hurry is slowed down, and never the
-  /// same for two, so that they do not come back together.
+  /// How long a refused socket is kept: long enough to slow down a hasty client, and random, so
+  /// that clients do not come back together.
   public long holdNanos() {
     return random.nextLong(SHORTEST_HOLD, LONGEST_HOLD);
   }
 
-  /// When a client that was told why it cannot come in should try again.
+  /// When a refused client should try again.
   public Duration retryAfter() {
     return Duration.ofSeconds(random.nextInt(SHORTEST_RETRY_SECONDS, LONGEST_RETRY_SECONDS));
   }

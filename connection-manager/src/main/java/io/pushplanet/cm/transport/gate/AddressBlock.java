@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// An address block, written `10.0.0.0/8`, `2001:db8::/32` or as one address. Immutable.
+/// An address block, written as `10.0.0.0/8`, `2001:db8::/32` or as one address. Immutable.
 record AddressBlock(InetAddress base, int bits) {
   AddressBlock {
     int longest = base.getAddress().length * Byte.SIZE;

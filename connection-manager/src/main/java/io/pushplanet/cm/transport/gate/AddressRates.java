@@ -4,17 +4,18 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
-/// A rate for each source address: IPv4 by the whole address, IPv6 by its /64, which is what one customer gets
-/// (https://www.rfc-editor.org/rfc/rfc6177), in the fixed memory of [Clocks]. Thread-safe, lock-free.
+/// A rate for each source address: IPv4 by the whole address, IPv6 by its /64, which is what one
+/// customer gets (https://www.rfc-editor.org/rfc/rfc6177), in the fixed memory of [Clocks].
+/// Thread-safe, lock-free.
 public final class AddressRates {
   private final long startNanos;
   private final long intervalNanos;
   private final long toleranceNanos;
-  // Null without a limit.
+  // Null if there is no limit.
   private final @Nullable Clocks clocks;
 
   /// @param perSecond 0 for no limit
-  /// @param seed random, so that nobody can choose addresses that collide
+  /// @param seed random, so that an attacker cannot choose addresses that collide
   public AddressRates(int perSecond, int burst, long startNanos, long seed) {
     this.startNanos = startNanos;
     this.intervalNanos = Rate.intervalNanos(perSecond);
@@ -22,7 +23,7 @@ public final class AddressRates {
     this.clocks = perSecond == 0 ? null : new Clocks(seed);
   }
 
-  /// Counts one, unless that is too many: then nothing is counted.
+  /// Counts one connection and returns true; false, without counting, if that exceeds the rate.
   public boolean take(InetAddress address, long nowNanos) {
     if (clocks == null) {
       return true;
@@ -37,7 +38,7 @@ public final class AddressRates {
     return true;
   }
 
-  /// Whether [#take] would say no.
+  /// Whether [#take] would return false.
   public boolean isSpent(InetAddress address, long nowNanos) {
     return clocks != null && clocks.time(network(address)) - toleranceNanos > nowNanos - startNanos;
   }

@@ -4,8 +4,9 @@ import io.pushplanet.common.session.DeviceKey;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/// A [Rate] for what each device does, which goes on from one connection to the next: what a connection has spent is
-/// remembered when it ends, in the fixed memory of [Clocks], until it would be as good as new. Thread-safe, lock-free.
+/// A [Rate] per device that continues from one connection to the next: the amount that a connection
+/// has spent is remembered when it ends, in the fixed memory of [Clocks], until the rate has
+/// recovered. Thread-safe, lock-free.
 public final class DeviceRates {
   /// A prime, 2^61 - 1.
   private static final long MODULUS = (1L << 61) - 1;
@@ -14,7 +15,7 @@ public final class DeviceRates {
   private final int burst;
   private final long startNanos;
   private final long base;
-  // Null without a limit.
+  // Null if there is no limit.
   private final @Nullable Clocks clocks;
 
   /// @param perSecond 0 for no limit
@@ -28,20 +29,22 @@ public final class DeviceRates {
     this.clocks = perSecond == 0 ? null : new Clocks(random.nextLong());
   }
 
-  /// For a connection of the device: a new one but for what its former connections have spent.
+  /// The rate for a new connection of the device, less the amount that its former connections have
+  /// spent.
   public Rate of(DeviceKey device) {
     return new Rate(perSecond, burst, startNanos, clocks == null ? 0 : clocks.time(hash(device)));
   }
 
-  /// The connection is over.
+  /// Remembers the rate of a connection that has ended.
   public void keep(DeviceKey device, Rate rate) {
     if (clocks != null) {
       clocks.advance(hash(device), rate.due());
     }
   }
 
-  /// The text as a polynomial at a place that nobody knows: two devices, chosen as they may be, have the same hash with a probability of their length in 2^61. Those of
-  /// `hashCode` are chosen by hand, and no seed that is mixed in afterwards parts them.
+  /// The text as a polynomial, evaluated at a secret point: for any two devices, even chosen ones,
+  /// the probability of the same hash is their length in 2^61. Texts with the same `hashCode` are
+  /// easily found, and a seed that is mixed in afterwards does not separate them.
   private long hash(DeviceKey device) {
     long app = hash(1, device.app().value());
     return hash(next(app, '/'), device.device().value());
@@ -58,7 +61,7 @@ public final class DeviceRates {
   private long next(long hash, char more) {
     long high = Math.multiplyHigh(hash, base);
     long low = hash * base;
-    // 2^61 is 1 here: the upper bits count as they are.
+    // 2^61 is 1 modulo 2^61 - 1, so the upper bits are simply added.
     long sum = (low & MODULUS) + (high << 3 | low >>> 61) + more;
     long once = (sum & MODULUS) + (sum >>> 61);
     return once >= MODULUS ? once - MODULUS : once;

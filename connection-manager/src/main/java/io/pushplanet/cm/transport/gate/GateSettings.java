@@ -1,13 +1,15 @@
 package io.pushplanet.cm.transport.gate;
 
-/// How fast devices may come. 0 is no limit.
+/// How fast devices may connect. 0 is no limit.
 ///
-/// @param connectsPerSecond of each listener; what comes faster waits in the kernel's line
-/// @param addressConnectsPerSecond of one source address (IPv6: /64); what comes faster is turned away
-/// @param addressBurst how many of one address may come at once
-/// @param addressFailuresPerSecond refused credentials of one address; past it the address is turned away
-/// @param mostHeld sockets that wait for their random close
-/// @param unlimitedSources address blocks (a load balancer, say) whose addresses are not counted, comma-separated
+/// @param connectsPerSecond of each listener; faster clients wait in the kernel's accept queue
+/// @param addressConnectsPerSecond of one source address (IPv6: /64); faster clients are refused
+/// @param addressBurst how many clients of one address may connect at once
+/// @param addressFailuresPerSecond wrong credentials of one address; beyond that the address is
+///     refused
+/// @param mostHeld how many refused sockets may wait for their delayed close
+/// @param unlimitedSources comma-separated address blocks (of a load balancer, say) whose addresses
+///     are not counted
 public record GateSettings(
     int connectsPerSecond,
     int addressConnectsPerSecond,
@@ -16,6 +18,6 @@ public record GateSettings(
     int mostHeld,
     String unlimitedSources) {
 
-  /// Nobody is limited.
+  /// No limits.
   public static final GateSettings OPEN = new GateSettings(0, 0, 0, 0, 0, "");
 }

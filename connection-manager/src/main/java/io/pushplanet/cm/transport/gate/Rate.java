@@ -3,8 +3,9 @@ package io.pushplanet.cm.transport.gate;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// So many a second, after a burst. One number: when the next one would be due if all had come evenly (GCRA, the cell rate
-/// algorithm of ITU-T I.371). Times are nanoseconds since the `startNanos` it was made with. Thread-safe, lock-free.
+/// A number per second, after a burst. Its state is one number: when the next event would be due if
+/// all had come evenly (GCRA, the cell rate algorithm of ITU-T I.371). Times are nanoseconds since
+/// its `startNanos`. Thread-safe, lock-free.
 public final class Rate {
   private final long startNanos;
   private final long intervalNanos;
@@ -16,7 +17,7 @@ public final class Rate {
     this(perSecond, burst, startNanos, 0);
   }
 
-  /// @param due as another one with the same start has [left][#due] it
+  /// @param due the [due][#due] time of another rate with the same start
   Rate(int perSecond, int burst, long startNanos, long due) {
     this.startNanos = startNanos;
     this.intervalNanos = intervalNanos(perSecond);
@@ -28,12 +29,12 @@ public final class Rate {
     return perSecond == 0 ? 0 : TimeUnit.SECONDS.toNanos(1) / perSecond;
   }
 
-  /// When the next one would be due if all had come evenly, since the start.
+  /// When the next event would be due if all had come evenly, since the start.
   long due() {
     return due.get();
   }
 
-  /// How long until one may come; 0 when now.
+  /// How long until the next event is allowed; 0 for now.
   public long waitNanos(long nowNanos) {
     if (intervalNanos == 0) {
       return 0;
@@ -41,12 +42,13 @@ public final class Rate {
     return Math.max(0, due.get() - toleranceNanos - (nowNanos - startNanos));
   }
 
-  /// Whether none has come for so long that it is as good as new.
+  /// Whether the rate has fully recovered.
   public boolean isRested(long nowNanos) {
     return due.get() - (nowNanos - startNanos) <= 0;
   }
 
-  /// One came. Several threads that looked at [#waitNanos] at once may each spend one: the rate stays, the burst does not.
+  /// Counts one event. Several threads that read [#waitNanos] at the same time may each count one:
+  /// the rate holds, the burst may be exceeded.
   public void spend(long nowNanos) {
     if (intervalNanos == 0) {
       return;

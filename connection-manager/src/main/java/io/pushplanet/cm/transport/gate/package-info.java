@@ -1,4 +1,4 @@
-/// Who may come in, decided before anything is spent on it: rates per listener and per source address in fixed memory.
+/// Admission before any cost: rates per listener and per source address, in fixed memory.
 @NullMarked
 package io.pushplanet.cm.transport.gate;
 

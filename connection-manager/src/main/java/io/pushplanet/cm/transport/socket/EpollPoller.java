@@ -21,8 +21,8 @@ import java.util.Arrays;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// The kernel's epoll (epoll(7), level-triggered). A socket is its descriptor and a place in an array, which is
-/// what the kernel tells of: descriptors count through the whole process, places through this loop.
+/// The kernel's epoll (epoll(7), level-triggered). A socket is a descriptor and an index into an
+/// array; the kernel reports the index. Descriptors are numbered per process, indexes per loop.
 final class EpollPoller implements Poller {
   private static final int EPOLLIN = 0x1;
   private static final int EPOLLOUT = 0x4;
@@ -55,14 +55,14 @@ final class EpollPoller implements Poller {
   private static final int SOCKADDR_IN = 16;
   private static final int SOCKADDR_IN6 = 28;
 
-  // EINTR, EPROTO, ECONNABORTED: who waited has gone, and is no longer in the line.
+  /// EINTR, EPROTO, ECONNABORTED: the client has gone, and is no longer in the accept queue.
   private static final Set<Integer> GONE_MEANWHILE = Set.of(4, 71, 103);
   // ENFILE, EMFILE.
   private static final Set<Integer> NO_DESCRIPTOR = Set.of(23, 24);
   private static final int EAFNOSUPPORT = 97;
   private static final int ENOTCONN = 107;
 
-  // As java.nio takes it.
+  /// The property that java.nio uses.
   private static final boolean ONLY_IPV4 = Boolean.getBoolean("java.net.preferIPv4Stack");
 
   // On x86-64 struct epoll_event is packed.
@@ -108,7 +108,7 @@ final class EpollPoller implements Poller {
     alarm = syscalls.eventfd(NONBLOCK_AND_CLOEXEC);
     try {
       orThrow("eventfd", alarm);
-      // Told by its edges, it need not be read.
+      // Edge-triggered, so it need not be read.
       control(EPOLL_CTL_ADD, alarm, EPOLLIN | EPOLLET, ALARM);
     } catch (IOException | RuntimeException | Error failed) {
       close();
@@ -135,7 +135,7 @@ final class EpollPoller implements Poller {
       int what = events.get(JAVA_INT_UNALIGNED, at);
       int place = (int) events.get(JAVA_LONG_UNALIGNED, at + EVENT_DATA);
       var descriptor = place == ALARM ? null : places[place];
-      // Else it was closed in this round.
+      // Null if the socket was closed in this round.
       if (descriptor != null) {
         descriptor.tell(what, ready);
       }
@@ -151,7 +151,7 @@ final class EpollPoller implements Poller {
         return count;
       }
       // ENOSYS, or EPERM in a container whose filter is older than the call
-      // (https://github.com/buytenh/ivykis/pull/33). What else it may be, epoll_wait says too.
+      // (https://github.com/buytenh/ivykis/pull/33). epoll_wait reports any other error, too.
       onlyMillis = true;
     }
     int millis = (int) Math.min(Math.ceilDiv(nanos, NANOS_PER_MILLI), Integer.MAX_VALUE);
@@ -160,7 +160,7 @@ final class EpollPoller implements Poller {
 
   @Override
   public void wakeup() {
-    // After its end its descriptor may be somebody else's.
+    // After the close, another thread may have been given the same descriptor.
     synchronized (alarmLock) {
       if (!closed) {
         Syscalls.signal(alarm);
@@ -181,7 +181,7 @@ final class EpollPoller implements Poller {
     try {
       option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
       option(socket, SOL_SOCKET, SO_REUSEPORT, 1);
-      // Who is accepted inherits these.
+      // Accepted sockets inherit these options.
       option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
       option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
       option(socket, IPPROTO_TCP, TCP_KEEPIDLE, (int) ASKS_AFTER.toSeconds());
@@ -223,7 +223,8 @@ final class EpollPoller implements Poller {
     return none ? 0 : orThrow(call, result);
   }
 
-  /// Of its first remaining byte. It has to stay reachable for the call.
+  /// The address of the buffer's first remaining byte. The buffer must stay reachable during the
+  /// call.
   private static long addressOf(ByteBuffer buffer) {
     if (!buffer.isDirect()) {
       throw new IllegalArgumentException("a buffer on the heap has no address");
@@ -243,7 +244,7 @@ final class EpollPoller implements Poller {
     orThrow("epoll_ctl", syscalls.epollControl(epoll, operation, descriptor, event.address()));
   }
 
-  /// @return its length in bytes
+  /// @return the address's length in bytes
   private int putAddress(InetSocketAddress where, boolean v6) {
     address.fill((byte) 0);
     address.set(JAVA_SHORT, 0, (short) (v6 ? AF_INET6 : AF_INET));
@@ -267,7 +268,7 @@ final class EpollPoller implements Poller {
     return value.address();
   }
 
-  /// Of `address`. An IPv4 peer of a socket for both becomes what it is.
+  /// Reads `address`. The IPv4 peer of a dual-stack socket becomes an IPv4 address.
   private InetSocketAddress takeAddress() {
     boolean v6 = address.get(JAVA_SHORT, 0) == AF_INET6;
     var bytes = address.asSlice(v6 ? 8 : 4, v6 ? 16 : 4).toArray(JAVA_BYTE);
@@ -279,9 +280,9 @@ final class EpollPoller implements Poller {
     }
   }
 
-  /// What listening sockets and wires have in common.
+  /// The common part of listening sockets and connected ones.
   private abstract class Descriptor {
-    // -1 once it is closed: the number may be somebody else's by then.
+    // -1 once closed, because the number may be reused.
     int socket;
     private int place;
     private int wanted;
@@ -294,7 +295,7 @@ final class EpollPoller implements Poller {
     final void own(Object by) throws IOException {
       int free = freedCount > 0 ? freed[freedCount - 1] : taken;
       if (free == places.length) {
-        // Leaving must need no memory.
+        // Grown here, because leaving must not allocate.
         freed = Arrays.copyOf(freed, 2 * free);
         places = Arrays.copyOf(places, 2 * free);
       }
@@ -310,7 +311,8 @@ final class EpollPoller implements Poller {
       owner = by;
     }
 
-    /// The kernel tells of what is broken without being asked. It is found out by whatever is tried.
+    /// The kernel reports broken sockets without being asked. The next read or write reveals the
+    /// error.
     final void tell(int what, Ready ready) {
       int told = (what & (EPOLLERR | EPOLLHUP)) == 0 ? what & wanted : wanted;
       if (owner != null && told != 0) {
@@ -318,7 +320,8 @@ final class EpollPoller implements Poller {
       }
     }
 
-    /// Of what is broken the kernel tells even those who want nothing: by its edge that is once, and not over and over.
+    /// The kernel reports broken sockets even when nothing is wanted; edge-triggered, it does so
+    /// once and not again and again.
     final void want(int what, boolean now) {
       int next = now ? wanted | what : wanted & ~what;
       if (next == wanted || socket < 0) {
@@ -452,7 +455,7 @@ final class EpollPoller implements Poller {
     @Override
     public void shutdownOutput() throws IOException {
       int result = syscalls.shutdown(socket, SHUT_WR);
-      // Of a peer that is gone already the next read tells.
+      // The next read reports a peer that has gone.
       if (result != -ENOTCONN) {
         orThrow("shutdown", result);
       }
@@ -460,7 +463,7 @@ final class EpollPoller implements Poller {
 
     @Override
     public void reset() {
-      // struct linger: on, for no time.
+      // struct linger: on, with zero seconds.
       value.set(JAVA_INT, 0, 1);
       value.set(JAVA_INT, 4, 0);
       syscalls.setsockopt(socket, SOL_SOCKET, SO_LINGER, value.address(), 8);

@@ -8,26 +8,26 @@ import org.jspecify.annotations.Nullable;
 public interface ListeningSocket {
   int port();
 
-  /// From now on `owner` is told who waits to be accepted.
+  /// From now on `owner` is told when a connection waits to be accepted.
   void open(Object owner) throws IOException;
 
-  /// Whether the owner is told. Whoever comes while it is not, waits in the kernel's line.
+  /// Sets whether the owner is told. Otherwise connections wait in the kernel's accept queue.
   void listening(boolean wanted);
 
-  /// @return null when nobody waits
-  /// @throws NoDescriptor when the process or the machine has none for one more
-  /// @throws IOException when the kernel refuses for another reason, for want of memory for instance
+  /// @return null when no connection waits
+  /// @throws NoDescriptor when the process or the machine has no descriptor left
+  /// @throws IOException when the kernel refuses for another reason, for example for want of memory
   @Nullable Arrival accept() throws IOException;
 
   void close();
 
-  /// The one reason for a refusal that an operator can do something about.
+  /// The only refusal that an operator can remedy.
   final class NoDescriptor extends IOException {
     NoDescriptor(IOException refusal) {
       super(refusal);
     }
   }
 
-  /// One that has come. Nobody is told of its bytes before it has [joined][Wire#join].
+  /// An accepted connection. Its bytes are not reported before it has [joined][Wire#join].
   record Arrival(Wire wire, InetAddress source) {}
 }

@@ -55,7 +55,8 @@ final class NioPoller implements Poller {
     try {
       channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
       channel.setOption(StandardSocketOptions.SO_REUSEPORT, true);
-      // Who is accepted inherits these on Linux; elsewhere he is asked when the system thinks fit.
+      // Accepted sockets inherit these options on Linux; elsewhere the system decides when to
+      // probe.
       set(channel, ExtendedSocketOptions.TCP_KEEPIDLE, (int) ASKS_AFTER.toSeconds());
       set(channel, ExtendedSocketOptions.TCP_KEEPINTERVAL, (int) ASKS_EVERY.toSeconds());
       set(channel, ExtendedSocketOptions.TCP_KEEPCOUNT, ASKS_TIMES);
@@ -138,7 +139,7 @@ final class NioPoller implements Poller {
       try {
         return channel.accept();
       } catch (IOException refusal) {
-        // java.nio has nothing but strerror(3)'s words.
+        // java.nio reports only the text of strerror(3).
         throw String.valueOf(refusal.getMessage()).startsWith("Too many open files")
             ? new NoDescriptor(refusal)
             : refusal;

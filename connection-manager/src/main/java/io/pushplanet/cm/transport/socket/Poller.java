@@ -4,50 +4,53 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/// The sockets of one event loop, and what it waits on. Confined to the loop's thread, but for [#wakeup]; before
-/// that runs, to whoever makes it.
+/// The sockets of one event loop. Confined to the loop's thread, except [#wakeup]; before that
+/// thread runs, to the thread that makes it.
 ///
-/// What is told is what is so, not what has changed: who has bytes to read is told again in the next [#poll] unless they have been
-/// read (level-triggered). Who takes the place of one that was closed in the same round may be told once too often, so being told is a hint to
-/// try.
+/// It is level-triggered: a socket with unread bytes is reported again by the next [#poll]. A
+/// socket that takes the place of one closed in the same round may be reported once too often, so a
+/// report is only a hint to try.
 public interface Poller extends AutoCloseable {
-  /// From whom nothing has come for so long, the kernel asks whether he is still there (SO_KEEPALIVE): a peer that is gone without
-  /// a word is found though nothing is ever sent to it. Long enough that nobody is asked who pings at least every half an hour: it would wake his radio, and keep
-  /// alive in his network what is to show how long it lives.
+  /// After this silence the kernel probes the peer (SO_KEEPALIVE), so that a peer that vanished is
+  /// noticed even if no bytes are ever sent to it. It is long enough that a device that pings every
+  /// half an hour is never probed: a probe would wake its radio, and would keep alive a network
+  /// path whose lifetime is being measured.
   Duration ASKS_AFTER = Duration.ofMinutes(45);
 
-  /// Between two such questions.
+  /// The time between two probes.
   Duration ASKS_EVERY = Duration.ofSeconds(75);
 
-  /// So many without an answer are the end of the connection.
+  /// After this many unanswered probes the kernel ends the connection.
   int ASKS_TIMES = 8;
 
-  /// A socket with which something can be done. Called within [#poll].
+  /// Receives the ready sockets, within [#poll].
   interface Ready {
-    /// @param owner who [joined][Wire#join] or [opened][ListeningSocket#open] with it
+    /// @param owner the object that the socket was [joined][Wire#join] or
+    ///     [opened][ListeningSocket#open] with
     /// @param readable there may be bytes, a connection, the end or an error to read
     /// @param writable the kernel may take bytes again
     void ready(Object owner, boolean readable, boolean writable);
   }
 
-  /// Waits until a socket is ready, [#wakeup] is called, or the time is over. The kernel's timers are some 80 us late for
-  /// most threads, 50 of them on purpose (PR_SET_TIMERSLACK, https://man7.org/linux/man-pages/man2/prctl.2.html), and where only milliseconds can
-  /// be waited for, they are rounded up: nobody who waits for a deadline turns in vain just before it.
+  /// Waits until a socket is ready, [#wakeup] is called, or the time is over. For most threads the
+  /// kernel's timers are about 80 us late, 50 of them on purpose (PR_SET_TIMERSLACK,
+  /// https://man7.org/linux/man-pages/man2/prctl.2.html). Where only milliseconds are possible,
+  /// they are rounded up, so that a loop does not wake in vain just before its deadline.
   ///
-  /// @param timeoutNanos 0 or less to look without waiting; [Long#MAX_VALUE] is as good as for ever
+  /// @param timeoutNanos 0 or less to check without waiting; [Long#MAX_VALUE] to wait for ever
   void poll(long timeoutNanos, Ready ready) throws IOException;
 
-  /// Ends the wait under way, or the next one. From any thread, and at any time.
+  /// Ends the current wait, or the next one. From any thread, at any time.
   void wakeup();
 
-  /// A listening socket that shares its port with other such sockets of this user (SO_REUSEPORT), and asks whoever it accepts
-  /// after [#ASKS_AFTER].
+  /// Opens a listening socket that shares its port with other such sockets of this user
+  /// (SO_REUSEPORT), and whose connections are probed after [#ASKS_AFTER].
   ///
   /// @param address port 0 takes any free one; the wildcard takes IPv4 and IPv6
   /// @param backlog connections that may wait to be accepted
   ListeningSocket listen(InetSocketAddress address, int backlog) throws IOException;
 
-  /// Sockets stay open: who has them closes them, before.
+  /// Sockets stay open; their owners close them first.
   @Override
   void close() throws IOException;
 }

@@ -4,18 +4,19 @@ import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// By which means sockets are waited for, read and written.
+/// Which system calls wait for, read and write sockets.
 public enum Sockets {
-  /// [#EPOLL] where it can be had, else [#NIO].
+  /// [#EPOLL] where it is available, otherwise [#NIO].
   AUTO,
   /// The kernel's own calls: Linux on x86-64 or AArch64, in a JVM with `--enable-native-access=ALL-UNNAMED`.
   EPOLL,
-  /// The JDK's selectors: everywhere, for some 540 bytes and 8 us of processor time more for each connection.
+  /// The JDK's selectors: on every platform, for about 540 bytes and 8 us of processor time more
+  /// per connection.
   NIO;
 
   private static final Logger LOG = LoggerFactory.getLogger(Sockets.class);
 
-  /// What [#AUTO] stands for here.
+  /// Resolves [#AUTO] on this machine.
   public Sockets resolved() {
     if (this != AUTO) {
       return this;

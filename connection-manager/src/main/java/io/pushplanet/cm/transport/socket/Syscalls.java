@@ -16,9 +16,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
-/// The C library's calls about sockets (Linux man-pages, sections 2 and 3), as the kernel has them: an error is returned as its number,
-/// negative. Memory is given by its address; whoever calls keeps it reachable. One thread at a time, but for
-/// [#signal]. Tests are a kernel of their own.
+/// The C library's socket calls (Linux man-pages, sections 2 and 3) in the kernel's form: an error
+/// is returned as its negative number. Memory is passed by address, and the caller keeps it
+/// reachable. For one thread at a time, except [#signal]. Tests replace it with a fake kernel.
 @SuppressWarnings("restricted")
 class Syscalls {
   static final int EINTR = 4;
@@ -52,8 +52,8 @@ class Syscalls {
       find("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
   private static final MethodHandle EPOLL_WAIT =
       find("epoll_wait", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT);
-  // By its number, which is the same on x86-64 and AArch64: the C library may be older than the
-  // kernel (glibc names it since 2.35, musl does not).
+  /// Called by its number, which is the same on x86-64 and AArch64, because the C library may be
+  /// older than the kernel (glibc has it since 2.35, musl does not).
   private static final long EPOLL_PWAIT2 = 441;
   private static final long BYTES_OF_SIGNALS = 8;
   private static final MethodHandle SYSCALL =
@@ -84,7 +84,7 @@ class Syscalls {
         KEEPS_ERRNO);
   }
 
-  /// What went wrong, in words.
+  /// The error in words.
   static IOException failed(String call, int error) {
     try {
       var text = (MemorySegment) STRERROR.invokeExact(-error);

@@ -3,36 +3,37 @@ package io.pushplanet.cm.transport.socket;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/// A connected socket that never waits, and that sends at once what it is given (TCP_NODELAY).
+/// A connected, non-blocking socket that sends bytes at once (TCP_NODELAY).
 public interface Wire {
-  /// From now on `owner` is told when there is something to read.
+  /// From now on `owner` is told when there are bytes to read.
   void join(Object owner) throws IOException;
 
-  /// @param to direct
+  /// @param to a direct buffer
   /// @return bytes read, 0 when there are none yet, -1 at the end
   int read(ByteBuffer to) throws IOException;
 
-  /// @param from direct
+  /// @param from a direct buffer
   /// @return bytes that the kernel has taken, 0 when it can take none yet
   int write(ByteBuffer from) throws IOException;
 
-  /// Whether the owner is told that there is something to read. Who is told of nothing does not hear of the end or of a reset either.
+  /// Sets whether the owner is told that there are bytes to read. Otherwise it does not hear of the
+  /// end or a reset, either.
   void reading(boolean wanted);
 
-  /// Whether the owner is told that the kernel can take bytes.
+  /// Sets whether the owner is told that the kernel can take bytes.
   void writing(boolean wanted);
 
-  /// Whether the peer has closed its end or reset the connection, even if bytes from before are still unread.
+  /// Whether the peer has closed its end or reset the connection, even if earlier bytes are unread.
   ///
   /// @return false where the platform cannot tell: java.nio can only read on
   boolean hasPeerLeft();
 
-  /// Ends what we send (FIN) and goes on reading. Nothing for a peer that is gone already.
+  /// Ends our stream (FIN) and continues reading. Does nothing if the peer has gone.
   void shutdownOutput() throws IOException;
 
-  /// At the latest with the next [Poller#poll].
+  /// Closes the socket, at the latest in the next [Poller#poll].
   void close();
 
-  /// Closes by RST: whatever is under way is dropped, and no TIME_WAIT is left of it in the kernel.
+  /// Closes by RST: bytes under way are dropped, and the kernel keeps no TIME_WAIT.
   void reset();
 }

@@ -1,4 +1,5 @@
-/// Sockets and the waiting for them, behind one seam: the kernel's epoll by the foreign-function interface on Linux, java.nio elsewhere.
+/// Sockets and pollers behind one interface: the kernel's epoll by the foreign-function interface
+/// on Linux, java.nio elsewhere.
 @NullMarked
 package io.pushplanet.cm.transport.socket;
 

@@ -8,13 +8,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The expensive part of TLS handshakes (key agreement, signature: about 1.2 ms of CPU) on a few threads of its own, so
-/// that a storm of them takes only those and never a loop.
+/// Runs the expensive part of TLS handshakes (key agreement, signature: about 1.2 ms of CPU) on a
+/// few threads of its own, so that a storm of them occupies only those and never a loop.
 ///
-/// Newest first: in a line that is longer than clients are patient, first come first served means that only those are
-/// served who have given up already (https://github.com/memcached/memcached/issues/1139). Who has closed meanwhile costs
-/// nothing. When the line is full its oldest is given up, not the newest refused
-/// (https://github.com/openziti/ziti/issues/1904). Thread-safe; its lock is held for one list operation per handshake.
+/// The newest handshake comes first: in a queue that is longer than clients' patience, first in,
+/// first out would serve only clients that have given up
+/// (https://github.com/memcached/memcached/issues/1139). A handshake whose client has closed costs
+/// nothing. When the queue is full, its oldest handshake is given up instead of the newest being
+/// refused (https://github.com/openziti/ziti/issues/1904). Thread-safe; its lock is held for one
+/// list operation per handshake.
 public final class HandshakeLine implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HandshakeLine.class);
 
@@ -27,8 +29,9 @@ public final class HandshakeLine implements AutoCloseable {
 
   /// @param tasks the blocking work
   /// @param wanted false once the client has gone
-  /// @param whenDone told from the line's thread
-  /// @param whenGivenUp told from whichever thread filled the line, or from the line's when an Error ended the work
+  /// @param whenDone called on the queue's thread
+  /// @param whenGivenUp called on the thread that filled the queue, or on the queue's thread when
+  ///     an Error ended the work
   public record Handshake(
       Runnable tasks,
       java.util.function.BooleanSupplier wanted,
@@ -36,7 +39,7 @@ public final class HandshakeLine implements AutoCloseable {
       Runnable whenGivenUp) {}
 
   /// @param threadCount handshakes worked on at once
-  /// @param mostWaiting handshakes in line
+  /// @param mostWaiting handshakes that may wait
   public HandshakeLine(int threadCount, int mostWaiting) {
     waiting = new LinkedBlockingDeque<>(mostWaiting);
     for (int number = 0; number < threadCount; number++) {
@@ -48,7 +51,8 @@ public final class HandshakeLine implements AutoCloseable {
     threads.forEach(Thread::start);
   }
 
-  /// Puts it at the head of the line. Never blocks. False when that cost another one its place.
+  /// Puts the handshake at the head of the queue. Never blocks. Returns false if another handshake
+  /// lost its place.
   public boolean add(Handshake handshake) {
     boolean had = true;
     while (!waiting.offerFirst(handshake)) {
@@ -75,7 +79,7 @@ public final class HandshakeLine implements AutoCloseable {
     return done.get();
   }
 
-  /// Handshakes whose client had gone before their turn, so that no work was spent.
+  /// Handshakes whose client had gone before their turn, so that no work was spent on them.
   public long abandoned() {
     return abandoned.get();
   }
@@ -104,10 +108,10 @@ public final class HandshakeLine implements AutoCloseable {
     try {
       handshake.tasks().run();
     } catch (RuntimeException refused) {
-      // The engine keeps what went wrong and says it on its loop, where the connection is closed.
+      // The engine keeps the failure and throws it on its loop, where the connection is closed.
       LOG.debug("event=handshake_task_failed reason=\"{}\"", refused.getMessage());
     } catch (Error broken) {
-      // The engine would wait for this task for ever.
+      // Otherwise the engine would wait for this task for ever.
       LOG.error("event=handshake_task_error", broken);
       handshake.whenGivenUp().run();
       return;

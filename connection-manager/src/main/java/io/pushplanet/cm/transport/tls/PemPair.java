@@ -16,7 +16,7 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.List;
 
-/// A certificate chain and the key that belongs to it, out of two PEM files.
+/// A certificate chain and its private key, read from two PEM files.
 record PemPair(PrivateKey key, List<X509Certificate> chain) {
   private static final List<String> ALGORITHMS = List.of("EC", "RSA", "EdDSA");
   private static final String BEGIN = "-----BEGIN PRIVATE KEY-----";
@@ -46,7 +46,8 @@ record PemPair(PrivateKey key, List<X509Certificate> chain) {
     return new PemPair(key, chain);
   }
 
-  /// While two files are replaced one after the other, the new certificate stands beside the old key for a moment.
+  /// While two files are replaced one after the other, the new certificate is beside the old key
+  /// for a moment.
   private static boolean belongTogether(PrivateKey key, PublicKey certified)
       throws GeneralSecurityException {
     if (!key.getAlgorithm().equals(certified.getAlgorithm())) {

@@ -9,13 +9,13 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
-/// The certificate that a handshake shows: the newest. A handshake asks twice, for the certificate and for its key, by the
-/// alias that it was given first; so an alias names a generation, and the one before the newest can still be had.
-/// Thread-safe.
+/// Shows the newest certificate in each handshake. A handshake asks for the certificate and then
+/// for its key, by the alias that it got first; so an alias names a generation, and the previous
+/// generation is still available. Thread-safe.
 final class ServerKeys extends X509ExtendedKeyManager {
   private volatile List<Generation> generations;
 
-  /// What stood in the files at one time.
+  /// The content of the files at one time.
   record Generation(long number, PrivateKey key, List<X509Certificate> chain) {
     String alias() {
       return "server-" + number;

@@ -13,9 +13,10 @@ import org.slf4j.LoggerFactory;
 
 /// The server's certificate and key. Speaks TLS 1.3 only. Thread-safe.
 ///
-/// New files are taken without a restart ([#reloadIfChanged]): the next handshake shows them, connections stay. So do the
-/// tickets for resumption, whose keys belong to the context: a renewed certificate must not cost a full handshake of
-/// every device at once. After a stolen key restart the node.
+/// New files are loaded without a restart ([#reloadIfChanged]): the next handshake shows them, and
+/// connections stay. The tickets for resumption stay valid, too, because their keys belong to the
+/// context: a renewed certificate must not cost a full handshake of every device at once. After a
+/// key was stolen, restart the node.
 public final class TlsIdentity {
   /// The most plain text in one TLS record (https://www.rfc-editor.org/rfc/rfc8446#section-5.1).
   public static final int MOST_PLAIN_BYTES = 16 * 1024;
@@ -39,7 +40,8 @@ public final class TlsIdentity {
 
   /// @param certificate PEM, the server's own first, then its chain
   /// @param privateKey PEM, PKCS #8 without a password
-  /// @throws IllegalArgumentException when they cannot be used, saying why: a broken TLS setting stops the start
+  /// @throws IllegalArgumentException when they cannot be used; the message says why. A broken TLS
+  ///     setting stops the start
   public static TlsIdentity fromPem(Path certificate, Path privateKey) {
     try {
       var seen = state(certificate, privateKey);
@@ -56,8 +58,8 @@ public final class TlsIdentity {
     }
   }
 
-  /// Reads the files again if either has changed. What is broken, or half written, is said once and not taken: the old
-  /// certificate stays until both files are whole. Blocking; for one thread.
+  /// Reads the files again if either has changed. Broken or half-written files are logged once and
+  /// ignored: the old certificate stays until both files are complete. Blocking; for one thread.
   public void reloadIfChanged() {
     var now = state(certificate, privateKey);
     if (now.equals(seen)) {
@@ -76,7 +78,7 @@ public final class TlsIdentity {
     }
   }
 
-  /// Until when the certificate that is shown now is good.
+  /// When the current certificate expires.
   public Instant notAfter() {
     return keys.current().chain().getFirst().getNotAfter().toInstant();
   }
@@ -86,7 +88,6 @@ public final class TlsIdentity {
     return notAfter().getEpochSecond();
   }
 
-  /// A new engine for one connection.
   public SSLEngine serverEngine() {
     var engine = context.createSSLEngine();
     engine.setUseClientMode(false);
@@ -94,7 +95,8 @@ public final class TlsIdentity {
     return engine;
   }
 
-  /// Follows links, as those that Kubernetes turns to new secrets. That one is missing is a state as well.
+  /// Follows links, because Kubernetes replaces the links to secrets. A missing file is a state,
+  /// too.
   private static String state(Path... files) {
     var state = new StringBuilder();
     for (var file : files) {

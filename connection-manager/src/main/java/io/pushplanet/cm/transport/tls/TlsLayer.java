@@ -9,14 +9,14 @@ import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/// One connection's TLS. Confined to its event loop, but for [#runTasks], which the loop hands to another thread and
-/// until whose end, told by [#tasksDone], it does not touch the engine; and for [#isWanted].
+/// One connection's TLS. Confined to its event loop, except [#isWanted] and [#runTasks]. The loop
+/// hands [#runTasks] to another thread and does not touch the engine until [#tasksDone].
 public final class TlsLayer {
-  // One record: 16 KB plain text, header, tag, padding.
+  /// One record: 16 KB plain text, header, tag, padding.
   private static final int MOST_RECORD = 17 * 1024;
 
-  // A handshake takes three records, and who changes its keys does so once in millions. Each such
-  // change costs us a record of our own, new keys and a turn.
+  /// A handshake takes three records, and an honest peer changes its keys once in millions. Each
+  /// key change costs this node a record, new keys and a turn.
   private static final int MOST_WITHOUT_TEXT = 32;
 
   /// What [#receive] needs next.
@@ -30,22 +30,23 @@ public final class TlsLayer {
   private @Nullable Kept kept;
   private @Nullable ByteBuffer unsent;
   private boolean tasksRunning;
-  // What is kept is the start of a record whose rest has not come.
+  // The kept bytes are the start of a record whose rest has not come.
   private boolean starved;
   private int keptTold;
   private int withoutText;
   private volatile boolean abandoned;
 
-  /// Ciphertext that could not be read yet.
+  /// Ciphertext that could not be decrypted yet.
   ///
-  /// @param beganNanos when the first of its record came
+  /// @param beganNanos when the first byte of its record came
   private record Kept(ByteBuffer bytes, long beganNanos) {}
 
   public TlsLayer(SSLEngine engine) {
     this.engine = engine;
   }
 
-  /// Takes all of `cipher`; hands plain text to `plain`, using `scratch`, which is the loop's.
+  /// Takes all of `cipher`; hands plain text to `plain`, using `scratch`, which belongs to the
+  /// loop.
   public Progress receive(
       ByteBuffer cipher, ByteBuffer scratch, Consumer<ByteBuffer> plain, long nowNanos)
       throws IOException {
@@ -67,7 +68,7 @@ public final class TlsLayer {
         return Progress.TASKS;
       }
       if (status == HandshakeStatus.NEED_WRAP) {
-        // The connection flushes next and calls again with what comes then.
+        // The connection flushes next and calls again with the bytes that come then.
         keep(input, beganNanos);
         return Progress.WAITING;
       }
@@ -100,7 +101,7 @@ public final class TlsLayer {
     }
   }
 
-  /// Blocking work of a handshake (signatures, key agreement).
+  /// Runs the blocking work of a handshake (signatures, key agreement).
   public void runTasks() {
     Runnable task;
     while ((task = engine.getDelegatedTask()) != null) {
@@ -112,7 +113,7 @@ public final class TlsLayer {
     tasksRunning = false;
   }
 
-  /// The connection is gone: work that waits for it need not be done.
+  /// The connection has gone, so its waiting work is not needed.
   public void abandon() {
     abandoned = true;
     unsent = null;
@@ -122,7 +123,8 @@ public final class TlsLayer {
     return !abandoned;
   }
 
-  /// Encrypts one record's worth of `plain` (or a handshake message) into `out`; returns how much plain text it took.
+  /// Encrypts one record's worth of `plain` (or a handshake message) into `out`; returns how much
+  /// plain text was taken.
   public int seal(ByteBuffer plain, ByteBuffer out) throws IOException {
     SSLEngineResult result = engine.wrap(plain, out);
     if (result.getStatus() == SSLEngineResult.Status.BUFFER_OVERFLOW) {
@@ -131,7 +133,7 @@ public final class TlsLayer {
     return result.bytesConsumed();
   }
 
-  /// What of [#seal]'s output the peer has not taken yet, to be read from; null when it has all.
+  /// The rest of [#seal]'s output that the peer has not taken; null when there is none.
   public @Nullable ByteBuffer unsent() {
     return unsent;
   }
@@ -148,7 +150,7 @@ public final class TlsLayer {
     return !tasksRunning && engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP;
   }
 
-  /// Whether ciphertext was kept that can be read now, before more comes.
+  /// Whether kept ciphertext can be decrypted now, without further bytes.
   public boolean hasKept() {
     return kept != null
         && !starved
@@ -156,19 +158,20 @@ public final class TlsLayer {
         && engine.getHandshakeStatus() != HandshakeStatus.NEED_WRAP;
   }
 
-  /// Whether a record began before that time of which the rest has not come.
+  /// Whether an incomplete record began before that time.
   public boolean hasPartialOfBefore(long nanos) {
     return starved && kept != null && kept.beganNanos() - nanos < 0;
   }
 
-  /// The rest of a record could not come until now.
+  /// The peer was not read until now, so the missing rest of a record is not its fault.
   public void excuse(long nowNanos) {
     if (kept != null) {
       kept = new Kept(kept.bytes(), nowNanos);
     }
   }
 
-  /// How many bytes of ciphertext are kept beyond those of the last call; negative where it is less.
+  /// By how many bytes the kept ciphertext has grown since the last call; negative if it has
+  /// shrunk.
   public int keptMore() {
     int now = kept == null ? 0 : kept.bytes().remaining();
     int more = now - keptTold;
@@ -176,7 +179,7 @@ public final class TlsLayer {
     return more;
   }
 
-  /// As the last call of [#keptMore] found it.
+  /// The bytes that the last call of [#keptMore] found.
   public int kept() {
     return keptTold;
   }

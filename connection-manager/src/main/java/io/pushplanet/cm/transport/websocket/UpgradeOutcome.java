@@ -1,6 +1,6 @@
 package io.pushplanet.cm.transport.websocket;
 
-/// What an HTTP request on a WebSocket listener came to. Both carry the whole answer.
+/// The outcome of an HTTP request on a WebSocket listener. Both cases carry the whole answer.
 sealed interface UpgradeOutcome {
   record Upgraded(byte[] answer) implements UpgradeOutcome {}
 

@@ -8,12 +8,12 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// One connection's WebSocket, the server's side of https://www.rfc-editor.org/rfc/rfc6455. MQTT packets need not keep to
-/// frames, so payload is unmasked in place and handed on as it comes: no frame is ever put together, and its declared length
-/// costs nothing. Only the request, a header that came in pieces and a control frame (125 bytes) are kept.
-/// Confined to its event loop.
+/// One connection's WebSocket, the server's side of https://www.rfc-editor.org/rfc/rfc6455. MQTT
+/// packets need not align with frames, so payload is unmasked in place and passed on as it arrives:
+/// frames are never assembled, and a frame's declared length costs nothing. Only the request, an
+/// incomplete header and a control frame (125 bytes) are kept. Confined to its event loop.
 public final class WebSocketLayer {
-  /// The longest frame a client may announce; far above any packet that MQTT would let through.
+  /// The longest frame that a client may announce; far above any packet that MQTT would accept.
   static final long MOST_FRAME = 1 << 20;
 
   private static final int CONTINUATION = 0;
@@ -29,16 +29,16 @@ public final class WebSocketLayer {
   private static final int EIGHT_BYTES = 127;
   private static final int MASK = 4;
 
-  // Why a WebSocket is closed: https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
+  /// Close codes of https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
   private static final int NORMAL = 1000;
   private static final int PROTOCOL_ERROR = 1002;
   private static final int UNSUPPORTED = 1003;
   private static final int TOO_BIG = 1009;
 
-  /// Whether the connection goes on after what [#receive] took.
+  /// Whether the connection goes on after [#receive].
   public enum Progress {
     OPEN,
-    /// The last word has been sent: flush and close.
+    /// The last frame has been sent: flush and close.
     FINISHED
   }
 
@@ -52,7 +52,8 @@ public final class WebSocketLayer {
   private int maskAt;
   private boolean finished;
 
-  /// Takes all of `input`. Payload goes to `payload`, what has to be answered (the upgrade, pongs, closes) to `send`.
+  /// Takes all of `input`. Passes payload to `payload` and answers (the upgrade, pongs, closes) to
+  /// `send`.
   public Progress receive(ByteBuffer input, Consumer<ByteBuffer> payload, Consumer<byte[]> send) {
     while (input.hasRemaining() && !finished) {
       if (request != null) {
@@ -82,12 +83,12 @@ public final class WebSocketLayer {
     return frame;
   }
 
-  /// Whether the last word has been said: nothing may follow it.
+  /// Whether the last frame was sent: nothing may follow it.
   public boolean isFinished() {
     return finished;
   }
 
-  /// Our close frame, unless the last word has been said.
+  /// Our close frame, unless the last frame was sent.
   public Optional<byte[]> goodbye() {
     boolean speaks = !finished && request == null;
     finished = true;
@@ -107,7 +108,8 @@ public final class WebSocketLayer {
       }
       bytes[had++] = input.get();
       if (bytes[0] < 'A' || bytes[0] > 'Z') {
-        // Not HTTP at all, MQTT most likely: there is nothing to say that it would understand.
+        // The peer does not speak HTTP, most likely MQTT, so it would not understand an HTTP
+        // answer.
         finished = true;
         return;
       }
@@ -148,7 +150,8 @@ public final class WebSocketLayer {
         + MASK;
   }
 
-  /// 0, or the code to close with. Asked again with every byte of the header, so the first wrong one ends it.
+  /// Returns 0 or the close code. Checked with every byte of the header, so that the first wrong
+  /// byte ends the connection.
   private int headerFault() {
     int code = header[0] & 0x0F;
     boolean whole = (header[0] & FIN) != 0;

@@ -77,7 +77,7 @@ class MqttLinkTest {
 
   @ParameterizedTest
   @EnumSource
-  void a_peer_is_not_silent_while_nobody_reads_it(MqttVersion version) {
+  void a_peer_that_is_not_read_is_not_silent(MqttVersion version) {
     var connection = connected(version);
     var link = newest.get();
     inTurn(link::pauseReading);
@@ -117,7 +117,7 @@ class MqttLinkTest {
   }
 
   @Test
-  void what_a_device_is_silent_for_while_it_is_read_its_network_has_proven() {
+  void a_devices_silence_while_it_is_read_proves_its_network() {
     var connection = connected(MqttVersion.V3_1_1);
 
     for (int count = 0; count < OFTEN; count++) {
@@ -129,7 +129,7 @@ class MqttLinkTest {
   }
 
   @Test
-  void a_device_that_comes_back_while_its_former_connection_is_not_read_blames_no_network() {
+  void a_device_that_reconnects_while_it_is_not_read_blames_no_network() {
     for (int count = 0; count < OFTEN; count++) {
       connected(MqttVersion.V3_1_1);
       inTurn(newest.get()::pauseReading);
@@ -140,7 +140,7 @@ class MqttLinkTest {
   }
 
   @Test
-  void a_device_that_comes_back_while_its_former_connection_is_overdue_blames_its_network() {
+  void a_device_that_reconnects_while_it_is_overdue_blames_its_network() {
     for (int count = 0; count < OFTEN; count++) {
       connected(MqttVersion.V3_1_1);
       takenOverAfterAnOutage();
@@ -151,7 +151,7 @@ class MqttLinkTest {
 
   /// Overdue, but not yet given up.
   @Test
-  void a_path_that_died_is_blamed_for_no_longer_a_silence_than_its_device_had_promised() {
+  void a_dead_path_is_blamed_for_no_longer_silence_than_the_keep_alive() {
     for (int count = 0; count < OFTEN; count++) {
       connected(MqttVersion.V3_1_1);
       pass(Duration.ofSeconds(KEEP_ALIVE * 4 / 3));
@@ -162,7 +162,7 @@ class MqttLinkTest {
   }
 
   @Test
-  void what_a_client_sends_along_with_its_connect_is_no_answer_to_what_it_is_told() {
+  void packets_sent_together_with_connect_do_not_answer_connack() {
     var connection = inTurn(sockets::accept);
     byte[] connect = connect(MqttVersion.V3_1_1);
     var together = ByteBuffer.allocate(connect.length + UPLINK.length).put(connect).put(UPLINK);

@@ -30,7 +30,7 @@ class AcceptGateTest {
   }
 
   @Test
-  void harper_345_thirty_thousand_bots_a_second_cost_one_address_and_nobody_else() {
+  void harper_345_thirty_thousand_bots_a_second_affect_only_their_address() {
     var gate = gate(new GateSettings(0, 200, 1000, 0, 0, ""));
 
     int bots = admitted(gate, BOT, 30_000, START);
@@ -71,7 +71,7 @@ class AcceptGateTest {
   }
 
   @Test
-  void tbmq_277_an_address_that_shows_wrong_credentials_is_not_let_in_until_it_has_rested() {
+  void tbmq_277_an_address_with_wrong_credentials_is_refused_until_its_rate_recovers() {
     var gate = gate(new GateSettings(0, 0, 1, 2, 0, ""));
     for (int wrong = 0; wrong < 1_000; wrong++) {
       gate.failed(BOT, START);
@@ -84,7 +84,7 @@ class AcceptGateTest {
   }
 
   @Test
-  void haproxy_2050_a_balancer_that_brings_everybody_is_not_counted() {
+  void haproxy_2050_a_load_balancers_address_is_not_counted() {
     var gate = gate(new GateSettings(0, 1, 1, 1, 0, "10.0.0.0/8, 2001:db8::/33, 192.0.2.1"));
 
     assertThat(admitted(gate, InetAddress.ofLiteral("10.255.1.2"), 64_000, START))
@@ -97,7 +97,7 @@ class AcceptGateTest {
   }
 
   @Test
-  void what_an_address_does_at_the_devices_doors_does_not_close_our_own_to_it() {
+  void an_address_refused_at_the_devices_listeners_may_use_the_gateways_listener() {
     var gate = gate(new GateSettings(0, 1, 3, 1, 0, ""));
     for (int wrong = 0; wrong < 1_000; wrong++) {
       gate.judge(BOT, START);
@@ -149,7 +149,7 @@ class AcceptGateTest {
   }
 
   @Test
-  void who_is_turned_away_is_held_for_a_while_that_nobody_can_guess() {
+  void a_refused_socket_is_held_for_a_random_time() {
     var gate = gate(GateSettings.OPEN);
 
     var holds =

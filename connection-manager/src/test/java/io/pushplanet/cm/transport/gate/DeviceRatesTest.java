@@ -12,7 +12,7 @@ class DeviceRatesTest {
   private static final long LONG = Duration.ofHours(1).toNanos();
 
   @Test
-  void what_a_device_has_spent_goes_on_with_its_next_connection() {
+  void a_devices_next_connection_continues_its_spent_rate() {
     var rates = new DeviceRates(1, 1, 0, 42);
 
     spend(rates, device("a", "d1"));

@@ -70,12 +70,12 @@ class EpollPollerTest {
   }
 
   @Test
-  void who_is_accepted_sends_at_once() throws Exception {
+  void an_accepted_socket_sends_at_once() throws Exception {
     inAccepted((wire, _) -> assertThat(option(wire, IPPROTO_TCP, TCP_NODELAY)).isEqualTo(1));
   }
 
   @Test
-  void who_is_accepted_is_asked_whether_he_is_there_when_he_has_said_nothing_for_long()
+  void an_accepted_socket_is_probed_after_a_long_silence()
       throws Exception {
     inAccepted((wire, _) -> {
       assertThat(option(wire, SOL_SOCKET, SO_KEEPALIVE)).isEqualTo(1);
@@ -101,7 +101,7 @@ class EpollPollerTest {
   }
 
   @Test
-  void who_does_not_wait_looks_once() throws Exception {
+  void a_poll_without_waiting_checks_once() throws Exception {
     var kernel = new Kernel(0);
     waitFor(kernel, 0, -1, -2_000_000, Long.MIN_VALUE);
 

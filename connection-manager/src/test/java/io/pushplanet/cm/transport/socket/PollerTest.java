@@ -73,7 +73,7 @@ class PollerTest {
   }
 
   @Test
-  void tells_who_comes_what_they_send_and_that_they_have_gone() throws Exception {
+  void reports_connections_their_bytes_and_their_ends() throws Exception {
     var peer = connect();
     var wire = join("one");
     peer.getOutputStream().write("hello".getBytes(US_ASCII));
@@ -105,7 +105,7 @@ class PollerTest {
   }
 
   @Test
-  void knows_where_who_comes_is_from() throws Exception {
+  void knows_the_source_of_a_connection() throws Exception {
     var peer = connect();
     await(DOOR, "r");
     var arrival = Objects.requireNonNull(door.accept());
@@ -155,7 +155,7 @@ class PollerTest {
   }
 
   @Test
-  void says_nothing_of_bytes_that_nobody_wants_until_they_are_wanted() throws Exception {
+  void reports_unwanted_bytes_only_once_they_are_wanted() throws Exception {
     var peer = connect();
     var wire = join("one");
     wire.reading(false);
@@ -251,7 +251,7 @@ class PollerTest {
   }
 
   @Test
-  void a_closed_wire_does_nothing_to_whoever_has_its_descriptor_now() throws Exception {
+  void a_closed_wire_does_not_touch_the_new_owner_of_its_descriptor() throws Exception {
     connect();
     var first = join("one");
     first.close();
@@ -399,7 +399,7 @@ class PollerTest {
   }
 
   @Test
-  void places_of_those_who_left_are_used_again() throws Exception {
+  void places_of_closed_sockets_are_used_again() throws Exception {
     var left = new ArrayList<Wire>();
     for (int owner = 0; owner < 200; owner++) {
       connect();

@@ -32,7 +32,7 @@ class HandshakeLineTest {
   }
 
   @Test
-  void who_has_closed_meanwhile_costs_nothing() {
+  void a_handshake_whose_client_has_closed_costs_nothing() {
     try (var line = new HandshakeLine(1, 10)) {
       for (int number = 1; number <= 10; number++) {
         line.add(handshake(number, number == 4));
