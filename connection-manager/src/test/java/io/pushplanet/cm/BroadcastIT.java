@@ -132,7 +132,7 @@ class BroadcastIT {
       assertThat(publish.payload()).isEqualTo(Binary.of("{\"alone\":1}"));
       SharedNode.acknowledge(listening, publish);
       assertThat(alone.poll(60, TimeUnit.SECONDS)).isNotNull();
-      // The others wait for room, and get it when the first have had their time.
+      // The other devices wait for room, and get it when the first ones' time is over.
       var next = gateway.broadcast(List.of(other), 0, TestNode.newMessage(), "{}", PATIENCE);
       SharedNode.acknowledge(listening, listening.expect(MqttPacket.Publish.class));
 
@@ -220,7 +220,7 @@ class BroadcastIT {
     try (var client = persistent(device)) {
       client.subscribe().expect(MqttPacket.SubAck.class);
       kept = client.expect(MqttPacket.Publish.class).packetId();
-      // The next one waits for its end.
+      // The next message waits for this one's end.
       SharedNode.silent(client);
       assertThat(node.position(device)).isLessThan(lists.getFirst());
     }

@@ -5,12 +5,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Clients in a small JVM of their own: neither their memory nor what they do to their TLS belongs to this one. What they say
-/// on standard error appears here.
+/// Runs clients in a small JVM of their own, so that their memory and TLS settings do not affect
+/// this one. Their standard error appears here.
 final class ClientJvm {
   private ClientJvm() {}
 
-  /// Runs its `main` with the tests' class path. To be destroyed by whoever starts it.
+  /// Runs its `main` with the tests' class path. The caller destroys the process.
   static Process start(Class<?> main, Object... arguments) throws IOException {
     var command =
         new ArrayList<>(

@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/// CONFORMANCE.md says what the tests say: no statement is called tested that is not, and none is forgotten.
+/// CONFORMANCE.md agrees with the tests: every statement that it calls tested has a test, and every
+/// tested statement is on the page.
 class ConformancePageTest {
   private static final Path TESTS = Path.of("src/test/java/io/pushplanet/cm");
   private static final Pattern ROW = Pattern.compile("^\\| ([^|]+) \\| ([^|]+) \\| (.+) \\|$");
@@ -86,8 +87,9 @@ class ConformancePageTest {
     return rows;
   }
 
-  /// Of methods, `mqtt_3_1_0_2_…` or `mqtt311_…`, where need be several in one name, and of a parameterised test's rows, which begin
-  /// with `MQTT-3.1.0-2, MQTT-3.1.0-2,`. A comment names nothing.
+  /// The statements in the names of methods (`mqtt_3_1_0_2_…` or `mqtt311_…`, several in one name
+  /// if needed) and in a parameterised test's rows, which begin with `MQTT-3.1.0-2, MQTT-3.1.0-2,`.
+  /// Comments do not count.
   private static Set<Statement> statementsOf(String test) throws IOException {
     var source = Files.readString(fileOf(test));
     var found = new HashSet<Statement>();

@@ -49,7 +49,7 @@ class ConnAckStatementsIT extends ConnectScene {
       assertThat(refused.code()).isNotZero();
       assertThat(refused.sessionPresent()).isFalse();
     }
-    // It is there all the same.
+    // The session is present all the same.
     try (var client = at.raw(version)) {
       client.send(SharedNode.persistent(device, version));
       assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isTrue();

@@ -16,7 +16,8 @@ import java.io.ByteArrayOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/// What tests of CONNECT and what follows from it have at hand: the node that all of them share, and a device of their own.
+/// The common part of the tests of CONNECT and its consequences: the shared node, and a device of
+/// their own.
 @ExtendWith(SharedNode.Resolver.class)
 abstract class ConnectScene {
   static final Will WILL =
@@ -37,7 +38,7 @@ abstract class ConnectScene {
     }
   }
 
-  /// The same CONNECT of another device.
+  /// The same CONNECT from another device.
   static Connect of(DeviceKey other, Connect like) {
     var usual = RawClient.connect(like.version(), other);
     return new Connect(

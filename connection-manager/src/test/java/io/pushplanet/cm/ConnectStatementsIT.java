@@ -88,7 +88,8 @@ class ConnectStatementsIT extends ConnectScene {
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
   void mqtt_3_1_3_1_the_payload_is_read_in_its_order(MqttVersion version) throws Exception {
-    // Client id, will and credential are all found where they belong, or this would be refused.
+    // Client id, will and credential are all found at their places, otherwise the CONNECT would be
+    // refused.
     try (var client = at.connected(with(version, WILL, MqttProperties.NONE))) {
       SharedNode.silent(client);
     }
@@ -112,7 +113,7 @@ class ConnectStatementsIT extends ConnectScene {
   @CsvSource({"V5, 133", "V3_1_1, 2"})
   void mqtt_3_1_3_8_a_client_id_that_is_refused_is_told_and_closed(MqttVersion version, int code)
       throws Exception {
-    // An empty one (MQTT-3.1.3-6) belongs to them: this server names nobody.
+    // An empty client id (MQTT-3.1.3-6) is refused, too: this server assigns none.
     for (var id : List.of("", "not/a/device")) {
       try (var client = at.raw(version)) {
         client.send(renamed(RawClient.connect(version, device), id));

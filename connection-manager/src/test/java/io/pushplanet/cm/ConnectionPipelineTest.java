@@ -31,7 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// What becomes of CONNECTs, of wills, and of a frame that comes meanwhile.
+/// CONNECTs, wills, and frames that arrive during a connect.
 class ConnectionPipelineTest extends PipelineScene {
   @Test
   void mqtt_3_14_4_3_only_a_normal_disconnection_discards_the_will() {
@@ -47,7 +47,7 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(told).hasSize(2);
   }
 
-  /// Its client comes again each second, as stock ones do.
+  /// A stock client reconnects each second.
   @Test
   void whose_password_is_denied_is_not_asked_for_again_for_a_while() {
     var pipeline = pipeline(10);
@@ -73,7 +73,7 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(redis).as("some seconds later").hasSize(1);
   }
 
-  /// Its CONNECT waited in the kernel until it had given up, and come again.
+  /// The CONNECT waited in the kernel until its client had given up and connected again.
   @Test
   void a_connection_whose_peer_has_left_does_not_take_the_device_from_a_living_one() {
     var pipeline = pipeline(10);
@@ -102,7 +102,8 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(table.size()).isZero();
   }
 
-  /// Whoever had its password may have left it. He may be gone before the loop comes to it.
+  /// An attacker with the password may have left the will, and may be gone before the loop gets to
+  /// it.
   @Test
   void a_device_that_was_deleted_leaves_no_will() {
     var pipeline = pipeline(10);
@@ -187,7 +188,7 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(other.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
   }
 
-  /// A slow Redis, and a million devices that come at once.
+  /// A million devices connect at once while Redis is slow.
   @Test
   void devices_that_wait_for_the_directory_count_towards_a_full_node() {
     var pipeline = pipeline(2);
@@ -227,7 +228,8 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(untold.refusalTold.isEmpty()).isTrue();
   }
 
-  /// Who knows the password of a device that was deleted must not trouble the one that was registered since.
+  /// A client with the password of a deleted device must not disturb a device that registered
+  /// again.
   @Test
   void a_password_from_before_a_deletion_does_not_end_the_session_of_a_later_one() {
     var pipeline = pipeline(10);

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// A device that a network has silently lost is given up when a message goes unanswered, not half an hour later.
+/// A device behind a dead network path is disconnected when a message goes unanswered, not half an
+/// hour later.
 class DeadPathsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -70,7 +71,7 @@ class DeadPathsIT {
     }
   }
 
-  /// What an app shows as "connected" is what it was told, and what a backend sees is what the directory says.
+  /// The client is told in DISCONNECT, and a backend sees it in the directory.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
   void ntfy_1101_gotify_android_188_a_device_with_a_dead_path_is_told_and_counts_as_away(MqttVersion version)
@@ -105,7 +106,7 @@ class DeadPathsIT {
       dozing.send(SharedNode.persistent(device, MqttVersion.V5)).expect(MqttPacket.ConnAck.class);
       dozing.subscribe().expect(MqttPacket.SubAck.class);
       var answers = gateway.send(List.of(device), message, "{\"n\":1}", PATIENCE);
-      // It lies in the phone's radio: nobody there reads it.
+      // The packet never reaches the phone.
       var outcome = answers.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
       assertThat(outcome).isNotNull();
       assertThat(outcome.result()).isEqualTo(Result.NOT_HERE);
@@ -148,7 +149,7 @@ class DeadPathsIT {
           gateway.send(List.of(device), TestNode.newMessage(), "{}", Duration.ofSeconds(30));
       var publish = slow.expect(MqttPacket.Publish.class);
       long sent = System.nanoTime();
-      // Twice as long as a dead path is given, and alive all the time.
+      // Twice as long as the limit for a dead path, with signs of life all the time.
       while (System.nanoTime() - sent < TimeUnit.SECONDS.toNanos(6)) {
         slow.send(new MqttPacket.PingReq());
         slow.expect(MqttPacket.PingResp.class);

@@ -29,7 +29,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// A device was deleted, as the dispatcher says it in Redis: whoever has its password is out, and stays out.
+/// A device was deleted, as the dispatcher records it in Redis: clients with its password are
+/// disconnected and stay out.
 class DeletedDevicesIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final long ENDS =
@@ -80,7 +81,7 @@ class DeletedDevicesIT {
     }
   }
 
-  /// What it says of why it does not come in; nothing if it does.
+  /// The reason that mosquitto prints for a refusal; empty if it connects.
   private String mosquitto(String version, long ends) throws Exception {
     var said = Files.createTempFile("mosquitto", ".said");
     var publisher =

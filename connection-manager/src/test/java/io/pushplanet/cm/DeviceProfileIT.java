@@ -35,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// What the device profile refuses, with the exact code on both versions, and what it takes.
+/// The device profile's refusals, with the exact code on both versions, and what it accepts.
 class DeviceProfileIT {
   private static TestNode node;
 
@@ -63,7 +63,7 @@ class DeviceProfileIT {
   void stock_clients_learn_that_their_password_is_wrong() throws Exception {
     var old = new MqttClient(node.mqtt(), device.device().value(), new MemoryPersistence());
     var oldOptions = new MqttConnectOptions();
-    // Otherwise this client tries MQIsdp after a refusal and hears about that instead.
+    // Otherwise this client tries MQIsdp after a refusal and reports that answer instead.
     oldOptions.setMqttVersion(MqttConnectOptions.MQTT_VERSION_3_1_1);
     oldOptions.setUserName("shop");
     oldOptions.setPassword("wrong".toCharArray());

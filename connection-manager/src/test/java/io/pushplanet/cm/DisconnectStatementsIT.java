@@ -81,7 +81,7 @@ class DisconnectStatementsIT extends ConnectScene {
   void mqtt_3_14_4_1_mqtt_3_14_4_2_after_its_disconnect_the_server_says_nothing_and_closes()
       throws Exception {
     try (var client = at.subscribed(device, MqttVersion.V5)) {
-      // What is asked behind the error would each have an answer, and the message a PUBLISH.
+      // Packets behind the error would each be answered, and the message would be a PUBLISH.
       client.send(HexFormat.of().parseHex("C100" + "C000" + "C000"));
       at.gateway().send(List.of(device), TestNode.newMessage(), "{}", SharedNode.PATIENCE);
 
@@ -90,7 +90,7 @@ class DisconnectStatementsIT extends ConnectScene {
     }
   }
 
-  /// The message may have been the faster one.
+  /// The message may have arrived first.
   private static ReasonCode afterMessages(RawClient client) throws Exception {
     for (var packet = client.next(); ; packet = client.next()) {
       if (packet.orElseThrow() instanceof MqttPacket.Disconnect(var reason, _)) {

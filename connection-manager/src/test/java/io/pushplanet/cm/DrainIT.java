@@ -39,7 +39,8 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// A node is emptied while messages flow: everyone arrives elsewhere, everything arrives, in order.
+/// A node is drained while messages flow: every device reaches the other node, and every message
+/// arrives in order.
 class DrainIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String LOGIN =
@@ -123,7 +124,7 @@ class DrainIT {
     }
   }
 
-  /// As a gateway does: to whoever holds the device, again until it is delivered.
+  /// Sends like a gateway: to the node that has the device, until the message is delivered.
   private void send(
       MovingDevice device,
       int number,
@@ -312,7 +313,7 @@ class DrainIT {
     return "http://127.0.0.1:" + leaving.http();
   }
 
-  /// Receives and acknowledges, and goes where it is told to.
+  /// Receives and acknowledges, and connects to the node that it is sent to.
   private static final class MovingDevice {
     final DeviceKey key;
     final List<MessageId> expected;
@@ -367,7 +368,7 @@ class DrainIT {
       try {
         client.close();
       } catch (IOException ignored) {
-        // Gone is gone.
+        // The socket is closed already.
       }
     }
   }

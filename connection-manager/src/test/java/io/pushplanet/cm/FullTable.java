@@ -55,8 +55,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Fills a node's table with authenticated, subscribed sessions on fake sockets and prints what that took. Everything but the
-/// JDK's socket objects, the directory and the inbox is the node's own code. A program of `./pushplanet bench connections`.
+/// Fills a node's table with authenticated, subscribed sessions on fake sockets and prints their
+/// cost. Everything but the JDK's socket objects, the directory and the inbox is the node's own
+/// code. Used by `./pushplanet bench connections`.
 final class FullTable {
   private static final int BATCH = 1_000;
   private static final AppId APP = new AppId("bench");
@@ -67,8 +68,8 @@ final class FullTable {
 
   private FullTable() {}
 
-  /// @param sessions that are authenticated, subscribed and in the table
-  /// @param sweepNanos what looking at each of them once took
+  /// @param sessions authenticated, subscribed and in the table
+  /// @param sweepNanos the time to sweep each of them once
   record Filled(long sessions, long heapBytes, long sweepNanos) {}
 
   public static void main(String[] arguments) throws Exception {
@@ -141,7 +142,7 @@ final class FullTable {
   private static void onLoop(FakeSockets sockets, Runnable step) throws InterruptedException {
     sockets.loop().execute(step);
     var done = new CountDownLatch(1);
-    // What the step left for a later turn comes before this.
+    // Tasks that the step left for a later turn run before this one.
     sockets.loop().execute(() -> sockets.loop().execute(done::countDown));
     if (!done.await(60, TimeUnit.SECONDS)) {
       throw new IllegalStateException("the loop stands still");

@@ -7,7 +7,8 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/// The program that a benchmark fills a table with a million sessions with must keep up with the node.
+/// The benchmark's program that fills a table with a million sessions must follow changes of the
+/// node.
 class FullTableTest {
   private static final Pattern HEAP_BYTES = Pattern.compile("heap_bytes=(\\d+)");
 
@@ -18,8 +19,8 @@ class FullTableTest {
     assertThat(filled.sessions()).isEqualTo(2_500);
   }
 
-  /// Its connection, link, session and place in the table, without the socket. To the byte, where `IdleSessionMemoryIT` has
-  /// to leave room for all else that a node does.
+  /// A session's connection, link, session object and place in the table, without the socket. Exact
+  /// to the byte, where `IdleSessionMemoryIT` must allow for all other work of a node.
   @Test
   void a_session_costs_at_most_290_bytes_of_our_own() throws Exception {
     long bytes = heapBytes(21_000) - heapBytes(1_000);
@@ -27,8 +28,8 @@ class FullTableTest {
     assertThat(bytes / 20_000).as("bytes per session").isBetween(145L, 290L);
   }
 
-  /// Of a process of its own, which leaves no gaps, takes what is only softly reachable, and gives no thread a piece of the
-  /// heap in advance.
+  /// In a process of its own, whose collector leaves no gaps, clears soft references, and reserves
+  /// no heap for threads.
   private static long heapBytes(int sessions) throws Exception {
     var process =
         new ProcessBuilder(

@@ -38,8 +38,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What bots, broken clients and attackers do. `-Dhostile.packets=N` throws N mutated packets at each listener (10,000,000 for
-/// a night), `-Dseed=N` repeats a run.
+/// Bots, broken clients and attackers. `-Dhostile.packets=N` sends N mutated packets to each
+/// listener (10,000,000 for a night), `-Dseed=N` repeats a run.
 class HostileClientsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final long SEED = Long.getLong("seed", 1);
@@ -90,7 +90,8 @@ class HostileClientsIT {
     System.out.println("seed=" + SEED);
     var random = new Random(SEED);
     for (var listener : List.of("mqtt", "ws", "gateway", "tls", "wss")) {
-      // A handshake costs as much as the packets: fewer of them, unless a number was asked for.
+      // A handshake costs as much as the packets, so there are fewer of them unless a number was
+      // asked for.
       long wanted = isTls(listener) && ASKED_FOR == null ? MUTATED_PACKETS / 4 : MUTATED_PACKETS;
       long sent = 0;
       while (sent < wanted) {
@@ -129,7 +130,7 @@ class HostileClientsIT {
           PATIENCE,
           () ->
               assertThat(node.bean(Transport.class).connections()).isLessThanOrEqualTo(before + 1));
-      // Those of before may have been on their way out: then the half ones are not gone yet.
+      // Connections of the last attack may still be closing, with their partial packets.
       Eventually.within(PATIENCE, () -> assertThat(unauthenticatedBytes()).isZero());
     } finally {
       for (var socket : half) {
@@ -163,7 +164,7 @@ class HostileClientsIT {
       mute.send(RawClient.connect(MqttVersion.V5, device)).expect(MqttPacket.ConnAck.class);
       mute.subscribe().expect(MqttPacket.SubAck.class);
 
-      // Until its inbox has been read, nothing is in flight.
+      // Messages are in flight only after the inbox has been read.
       gateway.send(List.of(device), TestNode.newMessage(), "{\"n\":0}", Duration.ofSeconds(20));
       mute.expect(MqttPacket.Publish.class);
 
@@ -200,7 +201,7 @@ class HostileClientsIT {
     }
   }
 
-  /// What came back at once; what is in flight or waits has no result yet.
+  /// The results that came back at once; messages that are in flight or wait have none yet.
   private static List<Result> flood(
       TestGateway from, DeviceKey device, int messages, String payload, Duration patience)
       throws Exception {
@@ -208,7 +209,7 @@ class HostileClientsIT {
     for (int message = 0; message < messages; message++) {
       queues.add(from.send(List.of(device), TestNode.newMessage(), payload, patience));
     }
-    // The last of them is refused as soon as the room is full, and frames are read in order.
+    // The last one is refused as soon as the room is full, and frames are read in order.
     var last = queues.getLast().poll(60, TimeUnit.SECONDS);
     assertThat(last).isNotNull();
     var results = new ArrayList<Result>();
@@ -236,7 +237,7 @@ class HostileClientsIT {
     }
   }
 
-  /// One socket, good for some packets until the server has had enough. Returns how many were sent.
+  /// Sends packets on one socket until the server closes it. Returns how many were sent.
   private static int attack(String listener, Random random) throws IOException {
     var version = random.nextBoolean() ? MqttVersion.V5 : MqttVersion.V3_1_1;
     boolean webSocket = listener.startsWith("ws");
@@ -244,7 +245,7 @@ class HostileClientsIT {
     if (webSocket) {
       stream.writeBytes(UPGRADE.getBytes(US_ASCII));
     }
-    // Half of them are somebody, so that what lies behind the CONNECT is hit as well.
+    // Half of them authenticate, so that the code behind CONNECT is attacked, too.
     boolean known = random.nextBoolean();
     if (known) {
       stream.writeBytes(framed(connect(listener, version), webSocket, random));
@@ -269,7 +270,7 @@ class HostileClientsIT {
     return PACKETS_PER_SOCKET;
   }
 
-  /// With TLS the handshake is done, and one resumed where there was one before.
+  /// Opens a socket, over TLS with a handshake, resumed where there was one before.
   private static Socket open(String listener) throws IOException {
     if (!isTls(listener)) {
       return new Socket("127.0.0.1", node.port(listener));

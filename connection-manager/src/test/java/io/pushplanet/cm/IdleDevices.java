@@ -21,8 +21,9 @@ import java.util.List;
 import java.util.UUID;
 import javax.net.SocketFactory;
 
-/// Devices that connect, subscribe and are silent, in a JVM of their own so that their sockets are not in the node's heap.
-/// Each line of the input says how many more; a line of the output answers when they are subscribed. Ends with its input.
+/// Devices that connect, subscribe and stay silent, in a JVM of their own, so that their sockets
+/// are not in the node's heap. Each input line says how many more; an output line answers when they
+/// have subscribed. Ends with its input.
 final class IdleDevices implements AutoCloseable {
   private static final int TOGETHER = 250;
   private static final byte[] CONNACK = {0x20, 2, 0, 0};
@@ -36,12 +37,12 @@ final class IdleDevices implements AutoCloseable {
     this.answers = process.inputReader(StandardCharsets.UTF_8);
   }
 
-  /// @param tls whether they trust whatever certificate they are shown
+  /// @param tls whether they connect over TLS, trusting any certificate
   static IdleDevices start(int port, boolean tls) throws IOException {
     return new IdleDevices(ClientJvm.start(IdleDevices.class, port, tls));
   }
 
-  /// So many more, which are subscribed when this returns.
+  /// Connects this many more devices; they have subscribed when this returns.
   void connect(int more) throws IOException {
     process.outputWriter(StandardCharsets.UTF_8).append(more + "\n").flush();
     if (answers.readLine() == null) {
@@ -71,7 +72,7 @@ final class IdleDevices implements AutoCloseable {
     }
   }
 
-  /// Each answer is worth the node's wait for others, so all ask before the first one reads.
+  /// All send first and read later, because the node answers them together.
   private static List<Socket> connect(SocketFactory factory, int port, int number)
       throws IOException {
     List<Socket> sockets = new ArrayList<>();

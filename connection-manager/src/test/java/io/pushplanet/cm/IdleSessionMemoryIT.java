@@ -12,7 +12,8 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// What an idle device costs must not grow unnoticed. `./pushplanet bench connections` measures the same at 19,500.
+/// The memory cost of an idle device must not grow unnoticed. `./pushplanet bench connections`
+/// measures the same at 19,500.
 class IdleSessionMemoryIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int WARM = 500;
@@ -25,8 +26,8 @@ class IdleSessionMemoryIT {
   private static final long MOST_BYTES_PER_SESSION = EPOLL ? 420 : 960;
   private static final long MOST_BYTES_PER_TLS_SESSION = EPOLL ? 5_200 : 5_740;
 
-  /// In a process of its own: what other tests left behind in this JVM goes away when it likes, and one or two megabytes
-  /// of it are as much as all these sessions.
+  /// In a process of its own: garbage of other tests in this JVM is freed at any time, and one or
+  /// two megabytes of it are as much as all these sessions.
   @Test
   void an_idle_subscribed_session_costs_at_most_420_bytes_by_epoll_and_960_by_java_nio()
       throws Exception {
@@ -62,8 +63,7 @@ class IdleSessionMemoryIT {
 
       devices.connect(sessions);
 
-      // The node may have something under way for a moment; what a session holds, it holds for
-      // good.
+      // The node may be busy for a moment; a session's memory stays.
       Eventually.within(
           PATIENCE,
           () ->
@@ -73,7 +73,8 @@ class IdleSessionMemoryIT {
     }
   }
 
-  /// The bytes once two looks in a row agree to within 120 KB: what starting left is gone by then.
+  /// The bytes once two readings in a row agree to within 120 KB, so that garbage of the start is
+  /// gone.
   private static long settledBytes(Jvm jvm) {
     var last = new long[] {bytes(jvm)};
     Eventually.within(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Receipts and uplinks of a device that the broker has not confirmed.
+/// A device's receipts and uplinks that the broker has not confirmed.
 class InboundFlowTest extends PipelineScene {
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
@@ -221,7 +221,7 @@ class InboundFlowTest extends PipelineScene {
     assertThat(told).as("after a rest").hasSize(5 + 5 + 5);
   }
 
-  /// One packet of each connection would be read before it is slowed down.
+  /// Otherwise one packet of each connection would be read before the device is slowed down.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
   void a_device_that_reconnects_in_a_loop_publishes_no_faster_than_its_rate(MqttVersion version) {
@@ -242,7 +242,7 @@ class InboundFlowTest extends PipelineScene {
     assertThat(told).as("two of one second").hasSize(7);
   }
 
-  /// A flood that its socket keeps comes again as soon as it is read.
+  /// A flood that the socket holds continues as soon as it is read.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
   void at_qos_0_the_surplus_is_dropped_after_some_seconds_so_that_the_rest_is_heard(

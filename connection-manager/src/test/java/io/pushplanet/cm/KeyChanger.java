@@ -5,8 +5,9 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import java.io.IOException;
 import java.security.Security;
 
-/// A device that changes its TLS keys before every packet, and asks for the server's to be changed as well. In a JVM of its own,
-/// which reads how often once for all its connections. Prints how many of [#MOST] pings were answered.
+/// A device that changes its TLS keys before every packet and asks for the server's to be changed,
+/// too. In a JVM of its own, because the number of changes is a JVM-wide setting that is read once.
+/// Prints how many of [#MOST] pings were answered.
 final class KeyChanger {
   static final int MOST = 500;
 
@@ -28,7 +29,7 @@ final class KeyChanger {
         answered++;
       }
     } catch (IOException closed) {
-      // As the number says.
+      // The printed number tells.
     }
     System.out.println(answered);
   }

@@ -34,7 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// What a listener bears of any peer: declared lengths, rubbish, silence before CONNECT, and a reader that does not read.
+/// What a listener must withstand from any peer: declared lengths, rubbish, silence before CONNECT,
+/// and a peer that does not read.
 class ListenerLimitsIT {
   private static TestNode node;
 
@@ -61,7 +62,7 @@ class ListenerLimitsIT {
         var listener = round % 2 == 0 ? "mqtt" : "gateway";
         var bytes = new byte[1 + random.nextInt(4000)];
         random.nextBytes(bytes);
-        // Anything but a CONNECT is closed from its first byte.
+        // Any packet but CONNECT is refused at its first byte.
         bytes[0] = (byte) (bytes[0] & 0x0F | (2 + random.nextInt(14)) << 4);
         try (var client = new RawClient(node.port(listener), MqttVersion.V5)) {
           client.send(bytes);
@@ -75,7 +76,8 @@ class ListenerLimitsIT {
     awaitNothingHeld();
   }
 
-  /// Only the fixed header is sent, so what is refused is refused by the declared length, before a byte of it came.
+  /// Only the fixed header is sent, so the refusal is due to the declared length, before any
+  /// further byte.
   @ParameterizedTest
   @CsvSource({"mqtt, 8193", "mqtt, 268435455", "gateway, 8193", "gateway, 268435455"})
   void a_first_packet_that_declares_more_than_8_kb_is_refused(String listener, int length)
@@ -85,7 +87,7 @@ class ListenerLimitsIT {
         client.send(HexFormat.of().parseHex(header(0x10, length) + versionSeen));
         var answer = client.next();
 
-        // The version may not have come yet; then there is no word for the refusal. When it has, it
+        // If the version has not arrived, the socket closes without a packet; otherwise the client
         // is told.
         answer.ifPresent(refused ->
             assertThat(((MqttPacket.ConnAck) refused).code())
@@ -99,13 +101,13 @@ class ListenerLimitsIT {
   @Test
   void a_first_packet_of_exactly_8_kb_is_read() throws Exception {
     for (var version : MqttVersion.values()) {
-      // Its length takes two bytes after the first, whatever the name's length here.
+      // Two length bytes follow the first byte, whatever the name's length here.
       int without =
           new PacketEncoder().encode(userNamed(version, "u".repeat(1_000)), version).length - 1_003;
       try (var client = new RawClient(node.port("mqtt"), version)) {
         client.send(userNamed(version, "u".repeat(8_192 - without)));
 
-        // Understood: it is the name that is refused.
+        // The packet was read, and the name is refused.
         assertThat(client.expect(MqttPacket.ConnAck.class).code())
             .isEqualTo(version == MqttVersion.V5 ? 0x86 : 4);
       }
@@ -116,7 +118,7 @@ class ListenerLimitsIT {
     return new Connect(version, true, 60, "x", name, null, null, MqttProperties.NONE);
   }
 
-  /// Each of them may send as much.
+  /// Each listener's peer may send as much.
   @ParameterizedTest
   @EnumSource
   void a_device_whose_half_packet_finds_no_room_beside_those_of_others_is_told_so(

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// The statements about what a packet must not look like: each broken packet ends the connection, with its reason for an
-/// MQTT 5 client and without a word for a 3.1.1 client (MQTT-4.13.1-1, in 3.1.1 MQTT-4.8.0-1).
+/// Malformed packets, statement by statement: each ends the connection, with its reason for an MQTT
+/// 5 client and without a packet for a 3.1.1 client (MQTT-4.13.1-1, in 3.1.1 MQTT-4.8.0-1).
 @ExtendWith(SharedNode.Resolver.class)
 class MalformedStatementsIT {
   private static final String NONE = "-";

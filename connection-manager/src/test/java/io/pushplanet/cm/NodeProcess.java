@@ -35,7 +35,8 @@ final class NodeProcess implements AutoCloseable {
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseG1GC",
             "-XX:+UseCompactObjectHeaders",
-            // Two looks at the heap must compare what is held, not what a collection may take away.
+            // Two readings of the heap must compare live objects, without the ones that a
+            // collection may free.
             "-XX:SoftRefLRUPolicyMSPerMB=0",
             "--enable-native-access=ALL-UNNAMED",
             "-Xmx256m",
@@ -44,7 +45,7 @@ final class NodeProcess implements AutoCloseable {
             ConnectionManagerApplication.class.getName()));
     command.addAll(TestNode.arguments(LocalServices.forTests(), settings));
     var process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    // Killed with this test in any case.
+    // The process is killed with this test in any case.
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
     var started = new CompletableFuture<Map<String, Integer>>();
     Thread.ofVirtual().start(() -> read(process, started));
@@ -56,7 +57,7 @@ final class NodeProcess implements AutoCloseable {
     }
   }
 
-  /// To the end, so that the process never waits for its reader.
+  /// Reads to the end, so that the process never blocks on its output.
   private static void read(Process process, CompletableFuture<Map<String, Integer>> started) {
     var told = new StringBuilder();
     try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
@@ -73,7 +74,7 @@ final class NodeProcess implements AutoCloseable {
         }
       }
     } catch (IOException gone) {
-      // As its process.
+      // The process was killed.
     }
     started.completeExceptionally(new IllegalStateException("the node did not start:\n" + told));
   }

@@ -55,7 +55,7 @@ class OutagesIT {
       try {
         client.publish("push/uplink", "kept", QoS.AT_LEAST_ONCE, false);
         client.send(new MqttPacket.PingReq());
-        // The answer to the ping comes; the acknowledgement, asked for before, does not.
+        // The ping is answered; the publish before it is not acknowledged.
         client.expect(MqttPacket.PingResp.class);
       } finally {
         services.restart(Service.AMQP);
@@ -85,7 +85,7 @@ class OutagesIT {
         uplink(client, 1);
         uplink(client, 2);
         client.expect(MqttPacket.ConnAck.class);
-        // It is looked at once a second, and three seconds of silence would be too many.
+        // The sweep runs once a second, and three seconds of silence would be too long.
         var sweeps = slowed.bean(MeterRegistry.class).get("cm.transport.sweep").timer();
         long before = sweeps.count();
         Eventually.within(
@@ -245,7 +245,7 @@ class OutagesIT {
     client.close();
   }
 
-  // The node is closed in the middle, which is the point; closing it twice is harmless.
+  // The test closes the node in the middle; closing it twice is harmless.
   @SuppressWarnings("try")
   @Test
   void a_node_that_stops_tells_its_devices_and_leaves_the_directory() throws Exception {

@@ -13,7 +13,8 @@ import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/// What a client has room for, and whether it wants reasons, statement by statement (see [ConnectStatementsIT] for the names).
+/// A client's Maximum Packet Size and its wish for reasons, statement by statement (see
+/// [ConnectStatementsIT] for the names).
 class PacketSizeStatementsIT extends ConnectScene {
   PacketSizeStatementsIT(SharedNode at) {
     super(at);
@@ -102,7 +103,7 @@ class PacketSizeStatementsIT extends ConnectScene {
     }
   }
 
-  /// Of a client that takes no longer packets.
+  /// A CONNECT with this Maximum Packet Size.
   private Connect small(int bytes) {
     return RawClient.connect(
         MqttVersion.V5, device, true, MqttProperties.with(PropertyId.MAXIMUM_PACKET_SIZE, bytes));

@@ -54,7 +54,7 @@ import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Devices' connections on a loop, a line to Redis and a timer that are turned by hand.
+/// Devices' connections with a loop, a queue to Redis and a timer that are run by hand.
 abstract class PipelineScene {
   static final AppId APP = new AppId("shop");
   static final int MOST_EVENTS = 100;
@@ -142,13 +142,13 @@ abstract class PipelineScene {
     return client;
   }
 
-  /// Its claim stands in line.
+  /// A client whose claim waits in the queue.
   Client connecting(
       ConnectionPipeline pipeline, MqttVersion version, String device, @Nullable Will will) {
     return connecting(pipeline, version, true, device, will);
   }
 
-  /// The same of one that goes on with its session.
+  /// The same for a client that resumes its session.
   Client resuming(ConnectionPipeline pipeline, String device, Will will) {
     return connecting(pipeline, MqttVersion.V5, false, device, will);
   }
@@ -238,7 +238,7 @@ abstract class PipelineScene {
         MqttProperties.NONE);
   }
 
-  /// A device's socket: what comes while reading is paused stays in it unread.
+  /// A device's socket: packets that arrive while reading is paused stay in it unread.
   static final class Client extends QuietClient {
     final List<MqttPacket> packets = new ArrayList<>();
     MqttVersion version = MqttVersion.V5;

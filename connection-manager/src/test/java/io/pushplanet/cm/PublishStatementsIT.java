@@ -39,7 +39,7 @@ class PublishStatementsIT extends ConnectScene {
 
       var publish = client.expect(Publish.class);
 
-      // Two bytes of an identifier would stand in front of the payload.
+      // A packet identifier of two bytes would precede the payload.
       assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":1}"));
     }
   }
@@ -68,7 +68,7 @@ class PublishStatementsIT extends ConnectScene {
         var publish = client.expect(Publish.class);
         assertThat(publish.packetId()).isPositive();
         assertThat(open.add(publish.packetId())).isTrue();
-        // Every other one stays unacknowledged, and its identifier taken.
+        // Every other message stays unacknowledged and keeps its identifier.
         if (count % 2 == 0) {
           SharedNode.acknowledge(client, publish);
           open.remove(publish.packetId());
@@ -111,7 +111,7 @@ class PublishStatementsIT extends ConnectScene {
       var others = sending("{\"n\":2}");
       var publish = client.expect(Publish.class);
       var other = client.expect(Publish.class);
-      // Of no packet, then of another one.
+      // A PUBACK for no packet, then one for another packet.
       client.send(new MqttPacket.PubAck(other.packetId() + 1, ReasonCode.SUCCESS));
       SharedNode.acknowledge(client, other);
       assertThat(TestGateway.next(others).result()).isEqualTo(Result.DELIVERED);
@@ -231,7 +231,7 @@ class PublishStatementsIT extends ConnectScene {
   @EnumSource(MqttVersion.class)
   void mqtt_3_3_4_9_no_more_than_the_receive_maximum_is_on_its_way(MqttVersion version)
       throws Exception {
-    // A 3.1.1 client has no such number: the server's own window of 16 holds.
+    // A 3.1.1 client has no Receive Maximum: the server's own window of 16 applies.
     int most = version == MqttVersion.V5 ? 2 : 16;
     var wish =
         version == MqttVersion.V5

@@ -38,7 +38,7 @@ final class RawClient implements AutoCloseable {
     socket.setSoTimeout(60_000);
   }
 
-  /// One that was let in.
+  /// Returns a client that was accepted.
   static RawClient connected(int port, MqttPacket.Connect connect) throws IOException {
     var client = new RawClient(port, connect.version());
     int code = client.send(connect).expect(MqttPacket.ConnAck.class).code();
@@ -48,7 +48,7 @@ final class RawClient implements AutoCloseable {
     return client;
   }
 
-  /// One that was let in and waits for messages.
+  /// Returns a client that was accepted and has subscribed.
   static RawClient subscribed(int port, MqttPacket.Connect connect) throws IOException {
     var client = connected(port, connect);
     client.subscribe().expect(MqttPacket.SubAck.class);
@@ -72,7 +72,7 @@ final class RawClient implements AutoCloseable {
         properties);
   }
 
-  /// The same with a will that says `gone`.
+  /// The same with a will whose payload is `gone`.
   static MqttPacket.Connect withWill(MqttPacket.Connect usual) {
     return new MqttPacket.Connect(
         usual.version(),
@@ -85,7 +85,7 @@ final class RawClient implements AutoCloseable {
         usual.properties());
   }
 
-  /// Of a device that has never connected.
+  /// The CONNECT of a device that has never connected.
   static MqttPacket.Connect withWrongPassword() {
     return withWrongPassword(connect(MqttVersion.V5, TestNode.newDevice()));
   }
@@ -136,7 +136,7 @@ final class RawClient implements AutoCloseable {
     socket.setSoTimeout((int) longest.toMillis());
   }
 
-  /// Reads whatever comes until the server has closed.
+  /// Reads until the server has closed.
   void drainToEnd() throws IOException {
     var chunk = new byte[4096];
     try {
@@ -144,7 +144,7 @@ final class RawClient implements AutoCloseable {
     } catch (SocketTimeoutException silence) {
       throw new AssertionError("the server did not close", silence);
     } catch (IOException reset) {
-      // Closed as well.
+      // The server has closed.
     }
   }
 

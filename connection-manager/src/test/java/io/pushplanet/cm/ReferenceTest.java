@@ -6,7 +6,7 @@ import io.pushplanet.common.testing.SettingsTable;
 import io.pushplanet.common.testing.VariablesCheck;
 import org.junit.jupiter.api.Test;
 
-/// The reference pages say what this module's code says.
+/// The reference pages agree with this module's code.
 class ReferenceTest {
   private static final String MODULE = "connection-manager";
 

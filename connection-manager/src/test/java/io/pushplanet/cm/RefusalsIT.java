@@ -24,8 +24,9 @@ import java.util.Base64;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// What a device hears of a node that does not take it, although nothing is wrong with its CONNECT: the code of either version, then
-/// the end. Where a packet or a credential is at fault: `DeviceProfileIT` and the tests of the standards' statements.
+/// Refusals by a node that are not due to the CONNECT: the code of either version, then the close.
+/// For faulty packets and credentials see `DeviceProfileIT` and the tests of the standards'
+/// statements.
 class RefusalsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int V3_UNAVAILABLE = 3;
@@ -91,7 +92,7 @@ class RefusalsIT {
     Undisturbed.play(this::standInLine);
   }
 
-  /// The line moves once in eight seconds here, and nobody stands in it for three.
+  /// The queue moves once in eight seconds here, and no client waits in it for three.
   private void standInLine() throws Exception {
     try (var slow =
             TestNode.start(
@@ -131,7 +132,7 @@ class RefusalsIT {
     var sockets = new ArrayList<RawClient>();
     try (var young = new RawClient(strict.port("mqtt"), MqttVersion.V5);
         var old = new RawClient(strict.port("mqtt"), MqttVersion.V3_1_1)) {
-      // All of them come through the door while it is open.
+      // All of them are accepted while the listener is open.
       for (int count = 0; count < 30; count++) {
         sockets.add(new RawClient(strict.port("mqtt"), MqttVersion.V5));
       }
@@ -185,7 +186,7 @@ class RefusalsIT {
 
   /// Devices of both versions are refused.
   ///
-  /// @return what the one of MQTT 5 was told
+  /// @return the properties that the MQTT 5 client got
   private static MqttProperties assertRefused(TestNode by, int code, boolean later)
       throws Exception {
     try (var young = connecting(by, MqttVersion.V5);
@@ -196,7 +197,7 @@ class RefusalsIT {
     }
   }
 
-  /// @param later whether it is told when to come back
+  /// @param later whether the client is told when to come back
   private static MqttProperties assertRefused(RawClient client, int code, boolean later)
       throws Exception {
     var refused = client.expect(ConnAck.class);

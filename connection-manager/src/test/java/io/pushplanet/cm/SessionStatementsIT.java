@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// What becomes of a session: kept, found again, discarded, ended (see [ConnectStatementsIT] for the names).
+/// Sessions are kept, found again, discarded and ended (see [ConnectStatementsIT] for the names).
 class SessionStatementsIT extends ConnectScene {
   private static final List<Integer> NONE = List.of();
 
@@ -30,7 +30,7 @@ class SessionStatementsIT extends ConnectScene {
     try (var client = at.raw(version)) {
       var clean = RawClient.connect(version, device);
       assertThat(client.send(clean).expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
-      // The subscription went with the session, so UNSUBSCRIBE finds none.
+      // The subscription ended with the session, so UNSUBSCRIBE finds none.
       assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : NONE);
     }
   }
@@ -121,7 +121,7 @@ class SessionStatementsIT extends ConnectScene {
       assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0) : NONE);
     }
     at.awaitGone(device);
-    // The same when the connection before broke, and when it still stands.
+    // The same after the former connection broke, and while it still exists.
     try (var before = at.raw(version);
         var client = at.raw(version)) {
       before.send(SharedNode.persistent(device, version));
@@ -146,7 +146,7 @@ class SessionStatementsIT extends ConnectScene {
       assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
       at.leave(client, device);
     }
-    // It was discarded, not passed over.
+    // The session was discarded, not only ignored.
     try (var client = at.raw(version)) {
       client.send(SharedNode.persistent(device, version));
       assertThat(client.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();

@@ -35,11 +35,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// What happens to a device's session over connections, nodes and time.
+/// A device's session over connections, nodes and time.
 class SessionsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  /// What a gateway waits for a device that does not answer: longer than a message takes to it.
+  /// How long a gateway waits for a device that does not answer: longer than a message takes.
   private static final Duration BRIEF = Duration.ofSeconds(3);
 
   private static TestNode node;
@@ -83,7 +83,7 @@ class SessionsIT {
       assertThat(second).isNotNull();
       assertThat(second.target()).isZero();
       assertThat(second.result()).isEqualTo(Result.DELIVERED);
-      // A whole frame later nothing more has come.
+      // A whole frame later no further message has come.
       assertThat(gateway.deliver(absent, TestNode.newMessage(), "{}").result())
           .isEqualTo(Result.NOT_HERE);
       assertThat(queue).isEmpty();
@@ -309,7 +309,7 @@ class SessionsIT {
     try (var client = connect(node, device, MqttVersion.V5, false, 3600)) {
       var again = client.expect(MqttPacket.Publish.class);
       assertThat(again.duplicate()).isTrue();
-      // Read by the node before the copy is parked: it answers the ping behind it.
+      // The node has read it before the copy is parked, because it answers the ping behind it.
       client.send(new MqttPacket.PubAck(again.packetId(), ReasonCode.SUCCESS));
       client.send(new MqttPacket.PingReq()).expect(MqttPacket.PingResp.class);
       node.park(device, "a", message, "{}", Duration.ofHours(1));
@@ -321,7 +321,7 @@ class SessionsIT {
       assertThat(next.payload()).isEqualTo(Binary.of("{\"next\":1}"));
       client.send(new MqttPacket.PubAck(next.packetId(), ReasonCode.SUCCESS));
       Eventually.within(PATIENCE, () -> assertThat(node.parked(device)).isZero());
-      // The gateway that starts over with the message is told so, too.
+      // A gateway that sends the message again is told so, too.
       var outcome = gateway.deliver(device, message, "{}", PATIENCE);
       assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
       toldAgain = Objects.requireNonNull(outcome.acknowledgedAt());
@@ -330,7 +330,7 @@ class SessionsIT {
     assertThat(node.events())
         .filteredOn(
             event -> event instanceof DeliveryEvent.Ended ended && ended.message().equals(message))
-        // Of itself, and for the row: an end that is told in the same words counts once.
+        // Once for itself and once for the row; an event with the same content counts once.
         .hasSize(2)
         .allSatisfy(event ->
             assertThat(((DeliveryEvent.Ended) event).state()).isEqualTo(DeliveryState.DELIVERED))
@@ -361,7 +361,7 @@ class SessionsIT {
             assertThat(told).isNotEmpty();
           });
 
-      // Whoever starts over with it hears what was told.
+      // A gateway that sends the message again is told the same.
       var again = gateway.deliver(device, late, "{}", PATIENCE);
       assertThat(again.result()).isEqualTo(Result.DELIVERED);
       SharedNode.silent(client);
@@ -429,7 +429,7 @@ class SessionsIT {
     try (var client = subscribed(other, device, MqttVersion.V5)) {
       node.park(device, "s", TestNode.newMessage(), "{\"late\":1}", Duration.ofHours(1));
 
-      // No gateway says so: the node looks by itself from time to time.
+      // No gateway announces it: the node checks by itself from time to time.
       assertThat(client.expect(MqttPacket.Publish.class).payload())
           .isEqualTo(Binary.of("{\"late\":1}"));
     }
@@ -489,8 +489,8 @@ class SessionsIT {
     var payload = "{\"lost\":1}";
     node.park(device, "earlier", TestNode.newMessage(), "{}", Duration.ofHours(1));
     try (var client = subscribed(node, device, MqttVersion.V5)) {
-      // The drain that belongs to the subscription is over when its row is gone: what comes later
-      // has another cause.
+      // The drain of the subscription is over when its row is gone, so later messages have another
+      // cause.
       var earlier = client.expect(MqttPacket.Publish.class);
       client.send(new MqttPacket.PubAck(earlier.packetId(), ReasonCode.SUCCESS));
       Eventually.within(PATIENCE, () -> assertThat(node.parked(device)).isZero());
@@ -502,8 +502,7 @@ class SessionsIT {
       }
 
       assertThat(client.expect(MqttPacket.Publish.class).payload()).isEqualTo(Binary.of(payload));
-      // The first drain looks once more when its last row is gone, and may be the one that brought
-      // it.
+      // The first drain reads again when its last row is gone, and may have brought this message.
       var directory = node.bean(SessionDirectory.class);
       Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isPresent());
     }

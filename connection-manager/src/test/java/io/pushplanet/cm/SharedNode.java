@@ -20,11 +20,12 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
-/// One node and one gateway for all test classes that take it as a constructor's argument; it ends with the last of them.
+/// One node and one gateway for all test classes that take it as a constructor argument; closed
+/// after the last of them.
 record SharedNode(TestNode node, TestGateway gateway) implements AutoCloseable {
   static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  /// Hands the node to `@ExtendWith(SharedNode.Resolver.class)` classes.
+  /// Passes the node to `@ExtendWith(SharedNode.Resolver.class)` classes.
   static final class Resolver implements ParameterResolver {
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
@@ -56,7 +57,7 @@ record SharedNode(TestNode node, TestGateway gateway) implements AutoCloseable {
     node.close();
   }
 
-  /// A socket that has said nothing yet.
+  /// A socket that has sent nothing yet.
   RawClient raw(MqttVersion version) throws Exception {
     return new RawClient(node.port("mqtt"), version);
   }
@@ -73,7 +74,7 @@ record SharedNode(TestNode node, TestGateway gateway) implements AutoCloseable {
     return RawClient.subscribed(node.port("mqtt"), RawClient.connect(version, device));
   }
 
-  /// Whose session outlives the connection.
+  /// A CONNECT whose session outlives the connection.
   static MqttPacket.Connect persistent(DeviceKey device, MqttVersion version) {
     return RawClient.connect(
         version,
@@ -84,8 +85,8 @@ record SharedNode(TestNode node, TestGateway gateway) implements AutoCloseable {
             : MqttProperties.NONE);
   }
 
-  /// The reason an MQTT 5 client is told before the server closes; [ReasonCode#SUCCESS] when it closes without a word, as
-  /// it must to a 3.1.1 client.
+  /// The reason that an MQTT 5 client is told before the server closes; [ReasonCode#SUCCESS] when
+  /// it closes without a packet, as it must for a 3.1.1 client.
   static ReasonCode end(RawClient client) throws Exception {
     var last = client.next();
     if (last.isEmpty()) {
@@ -97,7 +98,7 @@ record SharedNode(TestNode node, TestGateway gateway) implements AutoCloseable {
     throw new AssertionError("not the end: " + last);
   }
 
-  /// Nothing is on its way to this client: the next packet is the answer to a ping.
+  /// Asserts that no message is on its way to this client: the next packet is the answer to a ping.
   static void silent(RawClient client) throws Exception {
     client.send(new MqttPacket.PingReq()).expect(MqttPacket.PingResp.class);
   }
@@ -106,7 +107,7 @@ record SharedNode(TestNode node, TestGateway gateway) implements AutoCloseable {
     client.send(new MqttPacket.PubAck(publish.packetId(), ReasonCode.SUCCESS));
   }
 
-  /// Says goodbye and waits until the node has done with the session.
+  /// Sends DISCONNECT and waits until the node has ended the session.
   void leave(RawClient client, DeviceKey device) throws Exception {
     client.send(new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE));
     client.drainToEnd();
@@ -124,7 +125,7 @@ record SharedNode(TestNode node, TestGateway gateway) implements AutoCloseable {
         });
   }
 
-  /// The uplinks of this device up to now: what came before an uplink that a further device sends.
+  /// The uplinks of this device up to now: those before an uplink that another device sends.
   List<String> uplinksOf(DeviceKey device) throws Exception {
     var marker = UUID.randomUUID().toString();
     try (var other = connected(TestNode.newDevice(), MqttVersion.V5)) {

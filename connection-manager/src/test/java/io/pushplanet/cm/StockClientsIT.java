@@ -138,8 +138,8 @@ class StockClientsIT {
     Optional<byte[]> next() throws InterruptedException;
   }
 
-  /// HiveMQ's client begins to listen on a thread of its own, some time after it said so; what comes before then it takes and
-  /// forgets. So it is sent again.
+  /// HiveMQ's client begins to listen on its own thread some time after its call returned, and
+  /// drops messages that come before. So the message is sent again.
   private byte[] sentUntil(Arriving arriving) throws Exception {
     for (int attempt = 0; attempt < 10; attempt++) {
       gateway.send(List.of(device), TestNode.newMessage(), PAYLOAD, PATIENCE);

@@ -60,7 +60,7 @@ class SubscribeStatementsIT {
       MqttVersion version) throws Exception {
     try (var client = at.connected(device, version)) {
       for (int id : List.of(1, 300, 0xFFFF)) {
-        // Granted or not.
+        // Also when the filter is refused.
         client.send(request(id, id == 300 ? "other" : OWN));
 
         assertThat(client.expect(MqttPacket.SubAck.class).packetId()).isEqualTo(id);
@@ -103,8 +103,8 @@ class SubscribeStatementsIT {
 
   @Test
   void mqtt_2_2_2_1_no_properties_are_told_by_a_length_of_0() throws Exception {
-    // RawClient's decoder reads that length: without it the code would be taken for it and nothing
-    // would be left.
+    // RawClient's decoder reads that length: without it the code would be read as the length and no
+    // byte would be left.
     try (var client = at.connected(device, MqttVersion.V5)) {
       client.send(request(1, OWN));
 
@@ -142,7 +142,7 @@ class SubscribeStatementsIT {
       assertThat(client.expect(MqttPacket.SubAck.class).codes()).containsExactly(0);
       send("{}");
 
-      // One copy, as the newer subscription says.
+      // One copy, with the newer subscription's QoS.
       assertThat(client.expect(Publish.class).qos()).isEqualTo(QoS.AT_MOST_ONCE);
       SharedNode.silent(client);
     }
@@ -153,8 +153,8 @@ class SubscribeStatementsIT {
   void mqtt_3_8_4_4_no_message_is_lost_by_replacing_a_subscription(MqttVersion version)
       throws Exception {
     try (var client = at.subscribed(device, version)) {
-      // One more than a window holds, so that the last waits in the node while its subscription is
-      // replaced.
+      // One more than fits into a window, so that the last one waits in the node while its
+      // subscription is replaced.
       var outcomes =
           IntStream.range(0, 17).mapToObj(number -> sending("{\"n\":" + number + "}")).toList();
       var onTheirWay = new ArrayList<Publish>();
@@ -282,7 +282,7 @@ class SubscribeStatementsIT {
     }
   }
 
-  /// Table 3-9: nothing but "success" and "no subscription existed" is to be said of filters like these.
+  /// Table 3-9: for filters like these, only "success" and "no subscription existed" are possible.
   @Test
   void mqtt_3_11_3_2_the_codes_of_unsuback_are_its_own() throws Exception {
     try (var client = at.subscribed(device, MqttVersion.V5)) {
@@ -343,7 +343,7 @@ class SubscribeStatementsIT {
   @EnumSource(MqttVersion.class)
   void mqtt_4_8_2_1_mqtt_4_8_2_2_shared_subscriptions_are_refused_whatever_their_name(
       MqttVersion version) throws Exception {
-    // 3.1.1 knows none: there it is a foreign topic. A name that could not be one is no better.
+    // In 3.1.1 it is a foreign topic. An invalid share name is no better.
     int code = version == MqttVersion.V5 ? 0x9E : 0x80;
     try (var client = at.connected(device, version)) {
       assertThat(

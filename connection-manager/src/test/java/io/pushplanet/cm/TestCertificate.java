@@ -73,7 +73,7 @@ public record TestCertificate(X509Certificate certificate, byte[] key) {
         + "-----\n";
   }
 
-  /// Trusts every certificate and notes the last one; is not asked at all when a session is resumed.
+  /// Trusts every certificate and remembers the last one; not called when a session is resumed.
   public static final class Witness implements X509TrustManager {
     final AtomicInteger full = new AtomicInteger();
     volatile X509Certificate[] last = {};

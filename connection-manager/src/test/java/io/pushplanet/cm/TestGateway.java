@@ -27,7 +27,7 @@ import org.eclipse.paho.mqttv5.common.MqttMessage;
 import org.eclipse.paho.mqttv5.common.MqttSubscription;
 import org.jspecify.annotations.Nullable;
 
-/// A gateway as the worker is one: Paho on the trusted listener.
+/// A gateway like the worker: Paho on the trusted listener.
 final class TestGateway implements AutoCloseable {
   private final MqttClient client;
   private final Map<String, BlockingQueue<Outcome>> frames = new ConcurrentHashMap<>();
@@ -103,7 +103,7 @@ final class TestGateway implements AutoCloseable {
     return queue;
   }
 
-  /// One message to many devices, of which the gateway saw this epoch in the directory.
+  /// Sends one message to many devices, as a gateway that saw this epoch in the directory.
   BlockingQueue<Outcome> broadcast(
       List<DeviceKey> devices, long epoch, MessageId id, String payload, Duration patience)
       throws Exception {

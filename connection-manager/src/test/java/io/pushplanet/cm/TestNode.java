@@ -109,7 +109,7 @@ final class TestNode implements AutoCloseable {
         APP, new DeviceId("d" + NUMBER.incrementAndGet() + "-" + System.nanoTime()));
   }
 
-  /// Newer than all before.
+  /// An id that is newer than all before.
   static MessageId newMessage() {
     return MESSAGES.next();
   }
@@ -123,7 +123,7 @@ final class TestNode implements AutoCloseable {
         .mint(device.app(), device.device(), validity);
   }
 
-  /// @param ends in this second of the epoch
+  /// @param ends the second of the epoch in which the credential ends
   static String credential(DeviceKey device, long ends) {
     return new DeviceCredential(MasterKey.parse(MASTER_KEY), Clock.systemUTC())
         .mint(device.app(), device.device(), ends);
@@ -148,7 +148,7 @@ final class TestNode implements AutoCloseable {
     }
   }
 
-  /// As gateway-worker parks a message for many devices.
+  /// Parks a message for many devices as gateway-worker does.
   ///
   /// @return the list's number
   long parkForAll(
@@ -198,7 +198,7 @@ final class TestNode implements AutoCloseable {
     }
   }
 
-  /// How far the device has come in the lists of broadcasts.
+  /// The device's position in the lists of broadcasts.
   long position(DeviceKey device) throws Exception {
     try (var connection = database()) {
       return number(
@@ -251,8 +251,8 @@ final class TestNode implements AutoCloseable {
         services.mysql().jdbcUrl(), services.mysql().user(), services.mysql().password());
   }
 
-  /// Every event that is in the queue now or comes within a second without one.
-  /// What a device has published, once as many have come as are expected.
+  /// The device's uplinks among all events that are in the queue or arrive with less than a second
+  /// in between, once the expected number has arrived.
   List<String> uplinksOf(DeviceKey device, int expected) throws Exception {
     var found = new ArrayList<String>();
     Eventually.within(

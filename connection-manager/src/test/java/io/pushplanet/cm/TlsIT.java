@@ -49,8 +49,8 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// The TLS listener, tried with the JDK's own client and a certificate made for the test by keytool; on the kernel's own calls and
-/// on java.nio.
+/// The TLS listener with the JDK's own client and a certificate made by keytool; on the kernel's
+/// own calls and on java.nio.
 @ParameterizedClass
 @EnumSource(
     value = Sockets.class,
@@ -118,8 +118,8 @@ class TlsIT {
       for (int count = 0; count < 100; count++) {
         connects.add(
             workers.submit(() -> {
-              // A slow machine has no turn for some of them within five seconds: they come again,
-              // as devices do.
+              // A slow machine does not get to some of them within five seconds: they connect
+              // again, as devices do.
               Eventually.within(PATIENCE, TlsIT::comesIn);
               return null;
             }));
@@ -149,8 +149,8 @@ class TlsIT {
 
   @Test
   void an_incomplete_tls_record_stops_no_other_connection() throws Exception {
-    // They are closed after five seconds, which a slow machine may need for one handshake: then
-    // once more.
+    // They are closed after five seconds, which a slow machine may need for one handshake: then it
+    // is tried again.
     Eventually.within(PATIENCE, TlsIT::comesInPastHalves);
     Eventually.within(
         PATIENCE, () -> assertThat(node.bean(Transport.class).unauthenticatedBytes()).isZero());
@@ -166,8 +166,7 @@ class TlsIT {
         ((SSLSocket) socket).startHandshake();
         together.hold();
 
-        // Not MQTT: what is here of the second record is read in the turn that closes the
-        // connection.
+        // Not MQTT: the second record's bytes are read in the turn that closes the connection.
         socket.getOutputStream().write(new byte[] {0, 0, 0, 0});
         socket.getOutputStream().write(new byte[3_000]);
         together.letGoAllBut(8);
@@ -184,7 +183,7 @@ class TlsIT {
   void a_client_that_sends_connect_with_the_last_handshake_record_is_told_why_it_is_refused()
       throws Exception {
     var together = new Together(port());
-    // All behind the ClientHello.
+    // Holds everything after the ClientHello.
     together.holdAfter(1);
     try (var socket =
         (SSLSocket) trusting.getSocketFactory().createSocket(together, "127.0.0.1", port(), true)) {
@@ -211,7 +210,7 @@ class TlsIT {
       client.send(RawClient.withWill(RawClient.connect(MqttVersion.V5, device)));
       assertThat(client.expect(MqttPacket.ConnAck.class).code()).isZero();
       together.hold();
-      // More than a device may have on their way to the broker.
+      // More than a device may have unconfirmed at the broker.
       var said = IntStream.range(0, 100).mapToObj(Integer::toString).toList();
       for (var one : said) {
         client.publish("push/uplink", one, QoS.AT_MOST_ONCE, false);
@@ -237,7 +236,7 @@ class TlsIT {
     }
   }
 
-  /// Sends in one piece what was written while it was held.
+  /// Sends in one piece all bytes that were written while it held them.
   private static final class Together extends Socket {
     private final ByteArrayOutputStream held = new ByteArrayOutputStream();
     private boolean holds;
@@ -261,7 +260,7 @@ class TlsIT {
       super.getOutputStream().write(held.toByteArray(), 0, held.size() - bytes);
     }
 
-    /// That TLS is over is said by TLS alone.
+    /// Only TLS itself reports its end.
     @Override
     public void shutdownOutput() {}
 
@@ -294,7 +293,7 @@ class TlsIT {
     }
   }
 
-  /// Hands on what a client sends byte by byte, and what the node answers as it comes.
+  /// Passes on a client's bytes one by one, and the node's answers as they come.
   private static final class Dribble implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0);
 
@@ -309,7 +308,7 @@ class TlsIT {
                     try {
                       server.getInputStream().transferTo(client.getOutputStream());
                     } catch (IOException gone) {
-                      // As its client.
+                      // Its client has closed.
                     }
                   });
               for (int next = client.getInputStream().read();
@@ -319,7 +318,7 @@ class TlsIT {
                 server.getOutputStream().flush();
               }
             } catch (IOException gone) {
-              // As its client.
+              // Its client has closed.
             }
           });
     }
@@ -368,7 +367,7 @@ class TlsIT {
       var client = connect(device);
       var before = shown();
 
-      // The certificate alone does not belong to the key that is still there.
+      // The new certificate does not belong to the old key that is still there.
       Files.writeString(certificateFile, renewed.certificatePem());
       assertThat(shown()).isEqualTo(before);
       Files.writeString(keyFile, renewed.keyPem());
@@ -416,7 +415,7 @@ class TlsIT {
     try {
       for (int socket = 0; socket < 8; socket++) {
         halves.add(new Socket("127.0.0.1", port()));
-        // A handshake record of 512 bytes is announced.
+        // Announces a handshake record of 512 bytes.
         halves.getLast().getOutputStream().write(new byte[] {0x16, 3, 1, 2, 0, 1, 0});
       }
       comesIn();
@@ -449,7 +448,7 @@ class TlsIT {
     return client;
   }
 
-  /// A TLS alert may come before the end.
+  /// A TLS alert may precede the end.
   private static void closed(RawClient client) throws Exception {
     client.drainToEnd();
   }

@@ -64,7 +64,7 @@ class UplinkRateIT {
     }
   }
 
-  /// What it gathered while it was away.
+  /// The device sends at once the uplinks that it gathered while it was away.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
   void five_hundred_at_once_are_taken_at_once(MqttVersion version) throws Exception {
@@ -85,7 +85,7 @@ class UplinkRateIT {
     return RawClient.connected(node.port("mqtt"), RawClient.connect(version, TestNode.newDevice()));
   }
 
-  /// At once.
+  /// In one piece.
   private static byte[] uplinks(MqttVersion version, int number) {
     return uplinks(version, number, QoS.AT_LEAST_ONCE);
   }

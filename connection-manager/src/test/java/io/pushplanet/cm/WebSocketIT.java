@@ -37,7 +37,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/// MQTT over WebSocket with stock clients, and with the JDK's WebSocket for what they do not do.
+/// MQTT over WebSocket with stock clients, and with the JDK's WebSocket for cases that those do not
+/// cause.
 class WebSocketIT {
   // Longer than one WebSocket frame with a 16-bit length, and than the loop's buffer.
   private static final String LONG = "{\"body\":\"" + "x".repeat(70_000) + "\"}";
@@ -147,7 +148,7 @@ class WebSocketIT {
           .sendBinary(ByteBuffer.wrap(encoder.encode(connect, MqttVersion.V5)), true)
           .get(20, TimeUnit.SECONDS);
       assertThat(heard.packets.poll(20, TimeUnit.SECONDS)).isInstanceOf(MqttPacket.ConnAck.class);
-      // More than a device may have on their way to the broker.
+      // More than a device may have unconfirmed at the broker.
       var said = IntStream.range(0, 100).mapToObj(Integer::toString).toList();
       var all = new ByteArrayOutputStream();
       for (var one : said) {

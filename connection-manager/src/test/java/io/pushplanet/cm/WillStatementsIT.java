@@ -69,7 +69,7 @@ class WillStatementsIT extends ConnectScene {
     var other = TestNode.newDevice();
     at.connected(of(other, brief)).close();
 
-    // Told a second later, when the session ends; the other one's time has not come.
+    // Published a second later, when the session ends; the other will's delay is not over.
     var tellers = new ArrayList<DeviceId>();
     Eventually.within(
         SharedNode.PATIENCE,

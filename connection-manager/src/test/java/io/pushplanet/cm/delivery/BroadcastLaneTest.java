@@ -74,7 +74,8 @@ class BroadcastLaneTest {
       return nowNanos;
     }
 
-    /// As a loop does: what comes meanwhile waits for the next turn, and a task that breaks is the only one that does.
+    /// Runs one turn as a real loop does: new tasks wait for the next turn, and a failing task does
+    /// not affect the others.
     void turn() {
       for (int left = tasks.size(); left > 0; left--) {
         try {
@@ -345,7 +346,7 @@ class BroadcastLaneTest {
     return clients.stream().mapToInt(client -> client.sent.size()).sum();
   }
 
-  /// By the device that has waited longest of those that have it.
+  /// Acknowledges for the first device that has an unanswered message.
   private void acknowledgeOne() {
     for (int number = 0; number < clients.size(); number++) {
       if (!clients.get(number).sent.isEmpty() && !answers.containsKey(number)) {

@@ -33,7 +33,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/// What goes wrong with one target of a frame is nothing to its neighbours.
+/// A fault in one target of a frame must not affect the others.
 class FrameDispatchTest {
   private static final AppId APP = new AppId("shop");
 
@@ -121,7 +121,7 @@ class FrameDispatchTest {
     assertThat(absent).isEqualTo(Map.of(key("gone"), 1L));
   }
 
-  /// Its socket breaks in the midst of a message.
+  /// A client whose socket fails in the middle of a message.
   private static final class BrokenClient extends QuietClient {
     BrokenClient(HandLoop loop) {
       super(loop);

@@ -93,7 +93,7 @@ class GatewayPeerTest {
     assertThat(acknowledged()).containsExactly(1, 2, 3, 4);
   }
 
-  /// Its link would go on reading from within the frame that is being read.
+  /// Otherwise the link would go on reading from within the frame that is being read.
   @Test
   void reading_goes_on_for_a_frame_that_is_read_at_once() {
     List<String> told = new ArrayList<>();
@@ -177,7 +177,7 @@ class GatewayPeerTest {
         MqttProperties.NONE);
   }
 
-  /// To devices that are not here.
+  /// A frame for devices that are not connected.
   private MqttPacket deliver(int packetId, int targets) {
     var now = clock.instant();
     var id = new MessageId("0190ca00-0000-7000-8000-000000000001");

@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// Lists of an app in numbers that a million devices and some broadcasts a day make.
+/// An app's lists, as many as a million devices and some broadcasts a day cause.
 class BroadcastShelfIT {
   private static final Instant NOW = Instant.parse("2026-11-25T00:00:00Z");
 
@@ -55,7 +55,7 @@ class BroadcastShelfIT {
     List<MessageId> broadcasts = new ArrayList<>();
     for (int n = 0; n < 10; n++) {
       broadcasts.add(broadcast());
-      // Of every hundred ids the even ones were away.
+      // The even ones of every hundred ids were away.
       listsOf(broadcasts.getLast(), 30_000, 100);
     }
 
@@ -113,7 +113,7 @@ class BroadcastShelfIT {
     assertThat(position(11)).isZero();
   }
 
-  /// One list for each so many ids, of the even ones among them.
+  /// One list per `idsEach` ids, with the even ones among them.
   private void listsOf(MessageId message, int devices, int idsEach) throws SQLException {
     park(
         message,

@@ -18,7 +18,7 @@ import java.util.Queue;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/// What becomes of rows that cannot be deleted, on a deleter that is turned by hand.
+/// Rows that cannot be deleted, with a deleting thread that is run by hand.
 class DeletionsTest {
   private static final MessageId MESSAGE = new MessageId("0190b8a0-0000-7000-8000-000000000001");
 

@@ -44,12 +44,14 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// What one device is sent in a life that a seed decides: fresh, from rows and from broadcasts' lists, over connections, slow
-/// and silent spells, with MySQL and the broker away at times. At its end all is mended, and nothing may be missing.
+/// The messages of one device during a random life that a seed determines: fresh ones, rows and
+/// broadcasts' lists, over several connections, with slow and silent times, and with MySQL and the
+/// broker away at times. At its end all faults are repaired, and every message must have arrived.
 ///
-/// What may pass what is seen from the device: a message that goes out for the first time passes an older one that was there
-/// before it (handed over, or parked and told of), or that this connection has read, and is still to be sent. That is a
-/// violation, unless the inbox could not be read or did not move.
+/// Order is judged at the device. It is a violation if a message that is sent for the first time
+/// overtakes an older one that was available before it (offered, or parked and announced), or that
+/// this connection has read, and that has not been sent yet; unless the inbox could not be read or
+/// did not move.
 final class DeviceLife {
   private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
   private static final PacketLimits LIMITS = PacketLimits.UNAUTHENTICATED.withPacketBytes(1 << 16);
@@ -85,13 +87,13 @@ final class DeviceLife {
   private int stillSweeps;
   private boolean unread;
 
-  /// A message as the world knows it.
+  /// A message with its true state.
   private static final class Message {
     final int number;
     final String slot;
     final long expiresAtMillis;
     final boolean broadcast;
-    // Since when it has been where it is, and since when this node knows.
+    // When it came to its current place, and when this node learned that.
     long thereSince;
     long knownSince = NEVER;
     // The last connection that has read it from the inbox.
@@ -121,7 +123,7 @@ final class DeviceLife {
     version = chance(0.5) ? MqttVersion.V5 : MqttVersion.V3_1_1;
     subscription = Subscription.of(chance(0.3) ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE, 0);
     window = 1 + random.nextInt(6);
-    // Shorter and longer than what fits into a session.
+    // Smaller and larger than a session's window.
     page = chance(0.5) ? 3 : 20;
     mysqlAway = chance(0.5) ? 0 : 0.2;
     brokerAway = chance(0.5) ? 0 : 0.2;
@@ -136,7 +138,7 @@ final class DeviceLife {
     drain = client.drain(store, session);
   }
 
-  /// Every promise that was seen broken in the life of this seed.
+  /// The violations found in the life of this seed.
   static List<String> violations(long seed) {
     var life = new DeviceLife(seed);
     life.live();
@@ -187,7 +189,7 @@ final class DeviceLife {
     }
   }
 
-  /// One in three has a collapse key, one in eight does not live long, one in four is a broadcast.
+  /// One in three has a collapse key, one in eight expires soon, one in four is a broadcast.
   private Message born() {
     int number = messages.size() + 1;
     var slot = chance(0.33) ? "key-" + random.nextInt(2) : "message-" + number;
@@ -201,7 +203,7 @@ final class DeviceLife {
     tell((again ? "again " : "fresh ") + message.number + " " + message.slot);
     message.thereSince = ++moment;
     message.retried = again;
-    // Among those that wait it stands where it came, and is older than these.
+    // It waits where it came, although it is older than the others there.
     message.knownSince = again ? NEVER : moment;
     long patience = Duration.ofMillis(random.nextInt(10_000)).toNanos();
     session.offer(
@@ -251,7 +253,7 @@ final class DeviceLife {
     }
   }
 
-  /// A gateway parks what came back, or tries again.
+  /// A gateway parks returned messages, or tries again.
   private void takeUpReturned() {
     var message = returned.poll();
     if (message == null) {
@@ -337,7 +339,7 @@ final class DeviceLife {
     loop.nowNanos += time.toNanos();
   }
 
-  /// At what the device was sent since.
+  /// Checks the messages that the device was sent since the last check.
   private void look() {
     for (; seen < client.sent.size(); seen++) {
       var decoded =
@@ -389,7 +391,7 @@ final class DeviceLife {
     }
   }
 
-  /// Everything works again, until nothing is left to do.
+  /// Repairs all faults and runs until no work is left.
   private void mend() {
     tell("all is mended");
     for (int round = 0; round < ROUNDS && !isDone(); round++) {
@@ -442,7 +444,8 @@ final class DeviceLife {
     }
   }
 
-  /// MySQL and the broker as the node sees them: an answer, or an end that is told, comes when the life lets it.
+  /// MySQL and the broker as the node sees them: the life decides when an answer or a confirmation
+  /// arrives.
   private final class Store implements ParkedMessages {
     private final Map<String, InboxRow> rows = new LinkedHashMap<>();
     private final List<InboxRow> lists = new ArrayList<>();
@@ -452,7 +455,8 @@ final class DeviceLife {
 
     private record Untold(InboxRow row, Then then) {}
 
-    /// Of a collapse key the newest stays, and what is there already stays where it is.
+    /// The newest message of a collapse key stays; a message that is already parked keeps its
+    /// place.
     void park(Message message) {
       tell("parked " + message.number + (message.broadcast ? " in a list" : ""));
       message.retried = false;
@@ -496,7 +500,7 @@ final class DeviceLife {
       return messages.get(Integer.parseInt(row.payload().utf8()) - 1);
     }
 
-    /// The node will look, and finds all that is here by now.
+    /// The node will read, and finds all messages that are parked by now.
     void known() {
       moment++;
       rows.values().forEach(row -> known(message(row)));
@@ -509,7 +513,7 @@ final class DeviceLife {
       }
     }
 
-    /// Those of a connection that has ended hear nothing that matters.
+    /// Requests of a connection that has ended need no answer.
     void forgetAsked() {
       asked.clear();
     }
@@ -611,7 +615,7 @@ final class DeviceLife {
 
     boolean isEmpty() {
       long now = clock.millis();
-      // What has expired is swept by others.
+      // Other processes remove expired messages.
       rows.values().stream()
           .filter(row -> row.expiresAtMillis() <= now)
           .forEach(row -> message(row).ended = true);

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/// Many lives of one device. The build lives the same ones every time; `-Dfrom=N` lives others, `-Dseed=N` one of them,
-/// with its story.
+/// Many lives of one device. The build always runs the same seeds; `-Dfrom=N` runs others,
+/// `-Dseed=N` runs one of them and prints its story.
 class DeviceLifeTest {
   private static final int LIVES = 300;
 

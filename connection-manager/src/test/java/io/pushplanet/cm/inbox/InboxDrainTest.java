@@ -112,9 +112,9 @@ class InboxDrainTest {
     loop.turn();
   }
 
-  /// While it is full nothing can be told, and the rows stay.
+  /// While the lane is full no end can be told, and the rows stay.
   private static final class FullLane implements ParkedMessages {
-    // The loop of a test that fails would be one without an end.
+    /// Limits the loop of a failing test.
     private static final int ENOUGH = 10;
     private InboxRow.Fate fate = InboxRow.Fate.DUE;
     private boolean isFull = true;

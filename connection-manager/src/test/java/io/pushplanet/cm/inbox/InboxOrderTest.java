@@ -43,7 +43,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/// In which order a device gets what lies in its inbox and what comes fresh. Messages are numbers.
+/// The order in which a device gets the messages of its inbox and fresh ones. Messages are numbers.
 class InboxOrderTest {
   private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
   private static final int WINDOW = 16;
@@ -281,10 +281,10 @@ class InboxOrderTest {
     return Binary.of(String.format(Locale.ROOT, "%03d", number));
   }
 
-  /// Answers when it is told to.
+  /// Answers when the test says so.
   private static final class Rows implements ParkedMessages {
     private final TreeSet<Integer> parked = new TreeSet<>();
-    // In the order of their lists.
+    /// In the order of their lists.
     private final List<Integer> broadcasts = new ArrayList<>();
     private long position;
     private final Set<Integer> expired = new HashSet<>();
@@ -299,7 +299,7 @@ class InboxOrderTest {
       var rows = parked.stream().filter(number -> !broadcasts.contains(number)).toList();
       var owed = broadcasts.stream().map(this::row).filter(row -> row.seq() > position).toList();
       var page = rows.stream().limit(PAGE).map(this::row).toList();
-      // Nobody asks where everything was sent.
+      // Null when the inbox was not asked.
       Optional.ofNullable(asked.poll())
           .orElse(_ -> {})
           .accept(new InboxPage.Rows(page, rows.size() > PAGE).with(owed));

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class InboxPageTest {
   private static final DeviceKey DEVICE = new DeviceKey(new AppId("shop"), new DeviceId("d1"));
 
-  // By number, and the number of its list.
+  /// The message's number, then its list's.
   private final InboxRow own = row(2, 0);
   private final List<InboxRow> broadcasts = List.of(row(3, 9), row(1, 10), row(4, 11));
 

@@ -192,7 +192,7 @@ class InboxTableIT {
     }
   }
 
-  /// Somebody's host vanished in a transaction, for instance: MySQL keeps what it had locked for a minute or so.
+  /// If a transaction's host has vanished, for instance, MySQL keeps its locks for about a minute.
   @Test
   void a_locked_row_does_not_keep_others_from_being_deleted() throws SQLException {
     var device = new DeviceKey(shop, new DeviceId("d1"));
@@ -266,7 +266,7 @@ class InboxTableIT {
     }
   }
 
-  /// Keeps what it is to do for the test to do.
+  /// Keeps its tasks for the test to run.
   private static final class Told implements Loop {
     final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
 
@@ -299,7 +299,7 @@ class InboxTableIT {
         meters);
   }
 
-  /// Statements of the only connection there is.
+  /// The statements of the only connection.
   private long deletions() throws SQLException {
     long all = 0;
     try (var connection = database.getConnection();
@@ -312,7 +312,8 @@ class InboxTableIT {
     return all;
   }
 
-  /// Neither looks at rows of other devices, and payloads are fetched of the answer's rows alone.
+  /// Neither statement reads rows of other devices, and payloads are fetched only for the answer's
+  /// rows.
   @Test
   void inboxes_are_read_by_their_keys() throws SQLException {
     var device = new DeviceKey(shop, new DeviceId("d1"));
@@ -356,7 +357,7 @@ class InboxTableIT {
     assertThat(page.more()).isTrue();
   }
 
-  /// Each was parked before the older ones.
+  /// Each row was parked before the older ones.
   private void park(DeviceKey device, int rows) throws SQLException {
     try (var connection = database.getConnection();
         var statement =

@@ -92,7 +92,7 @@ class DeviceSessionTest {
     assertThat(metrics.inFlight).hasValue(0);
   }
 
-  /// Until the loop has swept nobody has told the gateway, which waits no longer.
+  /// The gateway, which no longer waits, is told of the timeout only by the loop's next sweep.
   @Test
   void an_acknowledgement_after_the_gateways_deadline_is_told_before_the_next_sweep() {
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
@@ -116,7 +116,7 @@ class DeviceSessionTest {
     assertThat(told).isEmpty();
   }
 
-  /// Frames lay in the queue of a loop that stood still, and their gateways have fallen back.
+  /// Frames lay in the queue of a loop that stood still, and their gateways have used another way.
   @Test
   void a_message_that_its_gateway_gave_up_is_not_sent_before_the_next_sweep() {
     var client = new QuietClient(loop);
@@ -150,7 +150,7 @@ class DeviceSessionTest {
     assertThat(client.sent).hasSize(1);
   }
 
-  /// Behind an origin is a whole frame, or a broadcast to thousands of devices.
+  /// An origin refers to a whole frame, or to a broadcast to thousands of devices.
   @Test
   void a_told_origin_is_not_kept_although_the_device_never_acknowledges() {
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
@@ -187,7 +187,7 @@ class DeviceSessionTest {
         });
   }
 
-  /// A slow reader whose connection is closed within the very call that is one too many.
+  /// A slow reader whose connection is closed within the write that is one too many.
   private static final class FullSocket extends QuietClient {
     private @Nullable DeviceSession session;
 

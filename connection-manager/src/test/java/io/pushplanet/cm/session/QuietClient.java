@@ -15,15 +15,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A device whose socket takes everything and never says that it is empty.
+/// A device whose socket takes every byte and never reports that it is empty.
 public class QuietClient implements DeviceSession.Owner, Link {
-  /// The messages, in order.
+  /// The messages, in the order in which they were sent.
   public final List<byte[]> sent = new ArrayList<>();
 
   private final Loop loop;
   private final MqttVersion version;
 
-  /// Its loop does at once what it is told.
+  /// With a loop that runs each task at once.
   public QuietClient() {
     this(new AtOnceLoop());
   }

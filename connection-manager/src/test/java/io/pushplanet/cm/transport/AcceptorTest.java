@@ -14,7 +14,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/// At a door that takes nobody. What it is like without descriptors: [DescriptorsIT].
+/// An acceptor whose kernel refuses every connection. [DescriptorsIT] tests a real lack of
+/// descriptors.
 class AcceptorTest {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final AcceptGate gate = new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));

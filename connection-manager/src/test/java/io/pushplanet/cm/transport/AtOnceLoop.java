@@ -2,7 +2,7 @@ package io.pushplanet.cm.transport;
 
 import java.time.Duration;
 
-/// A loop that does at once what it is told; its time is moved by hand.
+/// A loop that runs each task at once; its time is moved by hand.
 public final class AtOnceLoop implements Loop {
   public long nowNanos;
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/// A kernel's line before a listener that really overflows. Linux counts that, and no other system says it.
+/// A listener's accept queue that really overflows. Only Linux counts that.
 @EnabledOnOs(OS.LINUX)
 class BacklogIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -27,7 +27,7 @@ class BacklogIT {
             1, Sockets.AUTO, 1 << 20, 1 << 20, Duration.ofSeconds(30), ONE_IN_LINE, 1, 1000);
     var crowd = new ArrayList<SocketChannel>();
     try (var log = new LogLines(Pressure.class);
-        // Takes in one a second.
+        // Accepts one connection a second.
         var server = new EchoServer(new GateSettings(1, 0, 1, 0, 0, ""), null, settings)) {
       for (int client = 0; client < 30; client++) {
         var channel = SocketChannel.open();

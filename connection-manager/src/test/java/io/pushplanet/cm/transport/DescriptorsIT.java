@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// A real server that really runs out of file descriptors: a process of its own with few of them.
+/// A real server that runs out of file descriptors: a process of its own with few of them.
 class DescriptorsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int DESCRIPTORS = 400;

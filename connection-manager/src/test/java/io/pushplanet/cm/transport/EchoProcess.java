@@ -15,15 +15,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
-/// An echo server in a process of its own, which may run out of what tests cannot spare. Its first line that is a number is its port.
+/// An echo server in a process of its own, which may exhaust a resource that the tests need. Its
+/// first output line that is a number is its port.
 final class EchoProcess implements AutoCloseable {
-  /// What it has printed so far.
+  /// The lines that it has printed so far.
   final List<String> lines = new CopyOnWriteArrayList<>();
 
   private final CompletableFuture<Integer> port = new CompletableFuture<>();
   private final Process process;
 
-  /// @param shell what a shell does before, such as `ulimit`
+  /// @param shell a command that the shell runs before, such as `ulimit`
   EchoProcess(String shell, List<String> jvm, Class<?> main, String... arguments)
       throws IOException {
     var command = new ArrayList<String>();
@@ -52,7 +53,7 @@ final class EchoProcess implements AutoCloseable {
     return new Socket("127.0.0.1", port.get(120, TimeUnit.SECONDS));
   }
 
-  /// Whether what is sent comes back.
+  /// Whether the server echoes.
   static boolean answers(Socket socket) throws Exception {
     socket.setSoTimeout(30_000);
     try {
@@ -62,7 +63,7 @@ final class EchoProcess implements AutoCloseable {
     }
   }
 
-  /// A line of input.
+  /// Writes a line to its input.
   void say() throws IOException {
     process.getOutputStream().write('\n');
     process.getOutputStream().flush();

@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/// A real transport whose connections send back what comes, once the first byte has shown who they are.
+/// A real transport whose connections echo every byte, and authenticate with the first one.
 final class EchoServer implements AutoCloseable {
   final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   final AtomicInteger handlers = new AtomicInteger();
@@ -74,7 +74,7 @@ final class EchoServer implements AutoCloseable {
     return socket;
   }
 
-  /// Whether what is sent comes back; false when the server has closed.
+  /// Whether the server echoes; false when it has closed.
   static boolean echoes(Socket socket) throws Exception {
     try {
       socket.getOutputStream().write(7);

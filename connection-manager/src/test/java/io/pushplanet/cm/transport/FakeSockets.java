@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-/// Connections of a real event loop whose sockets are one fake: for numbers of sessions that no process has descriptors for.
-/// What they are sent is swallowed.
+/// Connections of a real event loop that share one fake socket: for more sessions than a process
+/// has descriptors. Bytes sent to them are discarded.
 public final class FakeSockets implements AutoCloseable {
   private final EventLoop loop;
   private final Listener listener;
@@ -53,12 +53,12 @@ public final class FakeSockets implements AutoCloseable {
     loop.start();
   }
 
-  /// The loop that everything of these connections happens on.
+  /// The loop of these connections.
   public EventLoop loop() {
     return loop;
   }
 
-  /// A new connection. On the loop.
+  /// Makes a new connection. On the loop.
   public Connection accept() {
     var connection = new Connection(loop, wire, InetAddress.getLoopbackAddress(), listener);
     loop.add(connection);
@@ -66,7 +66,7 @@ public final class FakeSockets implements AutoCloseable {
     return connection;
   }
 
-  /// The peer sends this. On the loop.
+  /// Delivers bytes from the peer. On the loop.
   public void receive(Connection connection, byte[] bytes) {
     wire.input = ByteBuffer.wrap(bytes);
     try {
@@ -76,7 +76,7 @@ public final class FakeSockets implements AutoCloseable {
     }
   }
 
-  /// Once a second. On the loop.
+  /// Called once a second. On the loop.
   public void sweep(Connection connection) {
     connection.sweep(loop.nowNanos());
   }
@@ -86,7 +86,7 @@ public final class FakeSockets implements AutoCloseable {
     loop.stop();
   }
 
-  /// All sockets in one. Confined to the loop.
+  /// The one socket of all connections. Confined to the loop.
   private static final class Fake implements Wire {
     private ByteBuffer input = ByteBuffer.allocate(0);
 

@@ -9,7 +9,7 @@ final class FewDescriptors {
 
   public static void main(String[] arguments) throws Exception {
     try (var server = new EchoServer(GateSettings.OPEN, Sockets.valueOf(arguments[0]))) {
-      // Loads what answering needs while there are descriptors left to load it with.
+      // Loads the classes for answering while descriptors are left.
       try (var first = server.connect()) {
         EchoServer.echoes(first);
       }

@@ -5,10 +5,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.concurrent.locks.LockSupport;
 
-/// An echo server as a process whose heap is nearly full of what is in use, and which is collected all the time: prints its port,
-/// lets go of what fills it at a line of input, runs until that ends.
+/// An echo server as a process whose heap is nearly full of live objects and is collected all the
+/// time: prints its port, releases the objects at a line of input, runs until its input ends.
 final class FullHeap {
-  /// Past what [Heap] calls full, with some room to work in.
+  /// Beyond the level that [Heap] calls full, with some room to work in.
   private static final double FILLED = 0.935;
 
   private static final int PIECE = 128 * 1024;
@@ -18,7 +18,7 @@ final class FullHeap {
   public static void main(String[] arguments) throws Exception {
     var pieces = new ArrayList<byte[]>();
     try (var server = new EchoServer(GateSettings.OPEN)) {
-      // Loads what answering needs while there is room for it.
+      // Loads the classes for answering while there is room for them.
       try (var first = server.connect()) {
         EchoServer.echoes(first);
       }

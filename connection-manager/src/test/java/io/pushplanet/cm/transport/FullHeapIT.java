@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// A real server whose heap is really full: a process of its own with a small one.
+/// A real server whose heap is really full: a process of its own with a small heap.
 class FullHeapIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -21,7 +21,7 @@ class FullHeapIT {
     try (var server =
         new EchoProcess(
             ":", List.of("-Xms256m", "-Xmx256m", "-Xmn16m", "-XX:+UseSerialGC"), FullHeap.class)) {
-      // The heap is looked at once a second: the first may still be let in.
+      // The heap is checked once a second, so the first connection may still be accepted.
       Eventually.within(
           PATIENCE,
           () -> {

@@ -25,7 +25,7 @@ public class HandLoop implements Loop {
     return nowNanos;
   }
 
-  /// Until nothing is left to be done.
+  /// Runs tasks until none is left.
   public void turn() {
     for (var next = tasks.poll(); next != null; next = tasks.poll()) {
       next.run();

@@ -16,7 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/// What is known of an address, of ours and of who comes.
+/// The addresses that a connection knows: the listener's and the peer's.
 class ListenersIT {
   private final CountDownLatch accepted = new CountDownLatch(1);
   private final CountDownLatch reset = new CountDownLatch(1);
@@ -49,7 +49,8 @@ class ListenersIT {
         .withMessageContaining("cm.bind");
   }
 
-  /// What it is to be blamed for may come after its end: the bytes that it has sent are still there.
+  /// A connection may be blamed after its end, because the bytes that the peer had sent are still
+  /// there.
   @Test
   void a_reset_connection_still_has_its_source_until_it_is_authenticated()
       throws Exception {

@@ -13,7 +13,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/// What is thrown on a loop, a class that is missing for instance, ends what it belongs to and not the loop.
+/// An exception or Error on a loop, a missing class for instance, ends the connection or task that
+/// it belongs to, and not the loop.
 class LoopErrorsTest {
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final List<CloseCause> closed = new CopyOnWriteArrayList<>();
@@ -23,7 +24,7 @@ class LoopErrorsTest {
     try (var sockets = sockets()) {
       sockets.loop().execute(() -> sockets.accept().write(new byte[1]));
       turned(sockets);
-      // What was written leaves at the end of a turn.
+      // Writes leave at the end of a turn.
       turned(sockets);
 
       assertThat(closed).containsExactly(CloseCause.ERROR);

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Real sockets on a transport of one loop, whose time the test moves by hand.
 final class OneLoop {
-  /// Less than goes into one TLS record.
+  /// Less than fits into one TLS record.
   static final int PIECE = 16_000;
 
   static final int PARTIAL_BYTES = 256 * 1024;
@@ -90,13 +90,13 @@ final class OneLoop {
 
   /// Writes until the kernel takes no more, for a peer that does not read.
   ///
-  /// @return how many [pieces][#PIECE] were written, of the last of which more than one waits
+  /// @return how many [pieces][#PIECE] were written; more than one of them still waits
   static int fill(Connection connection) throws Exception {
     int pieces = 0;
     for (int waits = 0; waits <= PIECE; pieces++) {
       assertThat(pieces).as("pieces that the kernel has taken").isLessThan(MOST_PIECES);
       if (waits > 0) {
-        // What the kernel has on this side goes over to the other, and makes room.
+        // The kernel moves bytes to the peer's buffer, which makes room on this side.
         TimeUnit.MILLISECONDS.sleep(100);
       }
       run(connection, () -> connection.write(new byte[PIECE]));
@@ -105,14 +105,14 @@ final class OneLoop {
     return pieces;
   }
 
-  /// After the flush of the turn before.
+  /// After the flush of the previous turn.
   static int pending(Connection connection) throws Exception {
     var pending = new AtomicInteger();
     run(connection, () -> pending.set(connection.pendingBytes()));
     return pending.get();
   }
 
-  /// In a turn of its loop that begins no sooner.
+  /// Runs the task in a turn of the loop that has not begun yet.
   static void run(Connection connection, Runnable task) throws Exception {
     var done = new CountDownLatch(1);
     connection

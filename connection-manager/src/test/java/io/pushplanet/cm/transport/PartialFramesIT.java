@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Peers that are known, and send frames of which the rest does not come.
+/// Authenticated peers that send incomplete frames.
 class PartialFramesIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int QUARTER = OneLoop.PARTIAL_BYTES / 4;
@@ -80,7 +80,7 @@ class PartialFramesIT {
     }
   }
 
-  /// It came with its CONNECT, and was a stranger's till then.
+  /// The partial frame came together with the CONNECT, so it counted as unauthenticated until then.
   @Test
   void so_does_what_came_of_a_peer_before_it_was_known() throws Exception {
     try (var transport = OneLoop.start(System::nanoTime, new Heap(), null, meters, this::unknown)) {
@@ -162,13 +162,13 @@ class PartialFramesIT {
         var client = connect(false, transport);
         client.getOutputStream().write(new byte[3 * QUARTER / 16]);
         awaitHeld((2 * peer - 1) * 3 * QUARTER / 16);
-        // What it holds is doubled: there is room for all that follows.
+        // The buffer's capacity doubles, so it has room for all that follows.
         client.getOutputStream().write(0);
         awaitHeld(2 * peer * 3 * QUARTER / 16);
       }
       assertThat(crowded).isEmpty();
 
-      // A sweep looks at one in sixteen.
+      // A sweep checks one connection in sixteen.
       for (int drops = 0; drops < 40 && crowded.isEmpty(); drops++) {
         later.addAndGet(TimeUnit.SECONDS.toNanos(2));
         long before = received.sum();
@@ -186,7 +186,7 @@ class PartialFramesIT {
     }
   }
 
-  /// What came of it is kept as ciphertext: no frame of it has begun.
+  /// The piece is kept as ciphertext, so no frame has begun.
   @Test
   void a_peer_that_delays_the_rest_of_a_tls_record_is_closed_when_there_is_no_room(@TempDir Path directory) throws Exception {
     var later = new AtomicLong();
@@ -215,7 +215,7 @@ class PartialFramesIT {
     }
   }
 
-  /// More waits of him than may be read for now.
+  /// More of the peer's bytes wait than may be read now.
   @ParameterizedTest
   @ValueSource(ints = {0, 17})
   void a_peer_that_is_hardly_read_is_closed_when_there_is_no_room(int little) throws Exception {
@@ -289,7 +289,7 @@ class PartialFramesIT {
         connection -> new Slowed(connection, size));
   }
 
-  /// All are looked at meanwhile.
+  /// All connections are swept meanwhile.
   private void pass(int seconds, AtomicLong later) {
     long before = swept.sum();
     later.addAndGet(TimeUnit.SECONDS.toNanos(seconds));
@@ -298,7 +298,8 @@ class PartialFramesIT {
         () -> assertThat(crowded.isEmpty() && swept.sum() < before + accepted.size()).isFalse());
   }
 
-  /// It is not read once so much of it is there, but for a little each second while there is more than that.
+  /// Is not read once many bytes have arrived, except a little each second while more than that
+  /// remain.
   private final class Slowed implements Receiver {
     private final Connection connection;
     private final int most;

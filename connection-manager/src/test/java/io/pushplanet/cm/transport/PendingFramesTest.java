@@ -13,7 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/// Small answers to small questions: what they take of the heap counts, not their bytes.
+/// For small answers the heap that they take counts, not their bytes.
 class PendingFramesTest {
   private static final int QUESTIONS = 60_000;
 
@@ -76,7 +76,8 @@ class PendingFramesTest {
     }
   }
 
-  /// Answers each byte with two, as PINGREQ and a WebSocket's ping are; nothing leaves before the turn is over.
+  /// Answers each byte with two, like PINGREQ and a WebSocket's ping; no byte leaves before the
+  /// turn ends.
   private final class Answering implements ConnectionHandler {
     private final Connection connection;
 

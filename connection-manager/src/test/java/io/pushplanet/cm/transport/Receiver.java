@@ -1,6 +1,6 @@
 package io.pushplanet.cm.transport;
 
-/// A connection's handler that does nothing but receive.
+/// A connection's handler that only receives.
 @FunctionalInterface
 interface Receiver extends ConnectionHandler {
   @Override

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Who does not read, and who does, while the heap is nearly full.
+/// Peers that read and peers that do not, while the heap is nearly full.
 class SlowReaderIT {
   private static final int A_QUARTER = 16 * 1024;
 
@@ -105,7 +105,7 @@ class SlowReaderIT {
     }
   }
 
-  /// Over TLS the rest of a record goes another way than its beginning.
+  /// Over TLS the rest of a record is sent by other code than its beginning.
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void bytes_that_a_slow_reader_takes_later_count_as_written(
@@ -127,7 +127,7 @@ class SlowReaderIT {
 
       assertThat(client.getInputStream().readNBytes(written)).hasSize(written);
 
-      // What left in the last turn is counted before the next one.
+      // The last turn's bytes are counted before the next turn.
       OneLoop.run(connection, () -> {});
       assertThat(meters.get("cm.transport.bytes").tag("direction", "written").counter().count())
           .isEqualTo(wire.bytes);
@@ -154,7 +154,7 @@ class SlowReaderIT {
     return socket;
   }
 
-  /// Counts what comes out of it. For one thread.
+  /// Counts the bytes that are read from it. For one thread.
   private static final class CountingSocket extends Socket {
     private long bytes;
 
@@ -182,7 +182,7 @@ class SlowReaderIT {
     }
   }
 
-  /// In one turn, before whose end it is swept: once a second the heap is looked at, and is not full.
+  /// Writes and sweeps in one turn: the heap is checked once a second and is not full before.
   private void fullHeapWrites(Connection connection) throws Exception {
     OneLoop.run(
         connection,

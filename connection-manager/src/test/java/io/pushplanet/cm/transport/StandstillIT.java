@@ -52,7 +52,8 @@ class StandstillIT {
     }
   }
 
-  /// Comparing a million sessions takes as long as a standstill. It is none, and what is written afterwards leaves.
+  /// Comparing a million sessions takes as long as a standstill, but is none: bytes that are
+  /// written afterwards leave.
   @Test
   void the_handling_of_a_standstill_may_take_longer_than_a_standstill() throws Exception {
     var told = new AtomicInteger();
@@ -83,7 +84,7 @@ class StandstillIT {
     }
   }
 
-  /// It is stopped on the way back, after the last answer of the directory came.
+  /// The process is stopped on the way back, after the directory's last answer.
   @Test
   void a_second_standstill_while_the_first_is_handled_is_handled_too()
       throws Exception {
@@ -119,7 +120,8 @@ class StandstillIT {
     }
   }
 
-  /// It is stopped after it has read, and before what it answers has left: another node may have the device since.
+  /// The process is stopped after it has read and before its answer has left: another node may have
+  /// the device since.
   @Test
   void a_turn_that_stood_still_sends_nothing_before_the_standstill_is_handled()
       throws Exception {
@@ -153,7 +155,8 @@ class StandstillIT {
     }
   }
 
-  /// Each look at the clock is a place to stop at. What had left before that was not wrong to send.
+  /// The process can be stopped at each reading of the clock. Bytes that left before that were
+  /// right to send.
   @ParameterizedTest
   @MethodSource("looks")
   void wherever_a_turn_stops_nothing_leaves_afterwards_before_it_tells(int look) throws Exception {
@@ -205,7 +208,7 @@ class StandstillIT {
     return IntStream.rangeClosed(1, 9);
   }
 
-  /// The kernel had no room for it before, and has when the process goes on.
+  /// The kernel had no room for the bytes before, and has when the process continues.
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void bytes_for_a_slow_reader_wait_until_the_standstill_is_handled(boolean overTls)
@@ -240,7 +243,7 @@ class StandstillIT {
       client.setSoTimeout(30_000);
       byte[] came = untilTheEnd(client.getInputStream());
 
-      // Over TLS one more is in the record that has begun to leave.
+      // Over TLS, one more piece is in the record that is being sent.
       int gone = pieces - waiting - (overTls ? 1 : 0);
       assertThat(came).isNotEmpty().doesNotContain(7);
       assertThat(came.length / OneLoop.PIECE).isLessThanOrEqualTo(gone);
@@ -261,7 +264,7 @@ class StandstillIT {
     return socket;
   }
 
-  /// Which TLS does not call one where nobody says goodbye.
+  /// TLS reports no end if the peer sends no close.
   private static byte[] untilTheEnd(InputStream input) throws IOException {
     var came = new ByteArrayOutputStream();
     byte[] some = new byte[OneLoop.PIECE];
@@ -270,12 +273,12 @@ class StandstillIT {
         came.write(some, 0, read);
       }
     } catch (SSLException | SocketException _) {
-      // That was the end.
+      // That was the end of the stream.
     }
     return came.toByteArray();
   }
 
-  /// A loaded machine may stand still for seconds of its own.
+  /// A loaded machine may add seconds of standstill.
   private String next() throws InterruptedException {
     String next;
     do {

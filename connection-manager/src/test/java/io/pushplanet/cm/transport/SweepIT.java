@@ -24,7 +24,7 @@ class SweepIT {
 
   private static final Duration A_LOOK = Duration.ofNanos(100_000);
 
-  /// So many of those are a slice.
+  /// A slice has this many.
   private static final int A_SLICE = 2;
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -49,7 +49,7 @@ class SweepIT {
       sockets.add(OneLoop.connect(transport));
     }
     Eventually.within(PATIENCE, () -> assertThat(handlers).hasSize(SOCKETS));
-    // They are new, and so looked at.
+    // The connections are new, so they are swept.
     second();
     handlers.forEach(handler -> handler.looks.set(0));
   }

@@ -19,10 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// A loop with two doors for everybody and one for our own programs.
+/// A loop with two listeners for devices and one for our own programs.
 class TrustedListenerIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
-  // Each door's own share is that of twenty.
+  /// Each listener's own share is enough for twenty peers.
   private static final int BUDGET = 16 * 20 * 512;
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -106,7 +106,7 @@ class TrustedListenerIT {
 
   @Test
   void our_own_come_in_from_an_address_that_devices_failed_from_too_often() throws Exception {
-    // For an hour, however long this takes.
+    // An hour ahead, longer than this test takes.
     long then = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
     for (int wrong = 0; wrong < 100; wrong++) {
       gate.failed(InetAddress.getLoopbackAddress(), then);

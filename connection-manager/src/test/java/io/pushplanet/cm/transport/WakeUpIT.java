@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
-/// A loop that nothing but a task wakes: by its clock the next sweep is two hours away.
+/// A loop that only a task wakes: by its clock the next sweep is two hours away.
 class WakeUpIT {
   private static final long TWO_HOURS = Duration.ofHours(2).toNanos();
   private static final int TASKS = 20;
@@ -39,8 +39,8 @@ class WakeUpIT {
       nanos.set(0);
       runIn(loop);
 
-      // The loop wakes for a byte, is told something from elsewhere meanwhile, and finds both a
-      // byte and a wake-up in its next turn, in which it is told something again.
+      // The loop wakes for a byte and is given a task meanwhile; its next turn finds both a byte
+      // and a wakeup, and it is given another task in that turn.
       socket.getOutputStream().write(1);
 
       assertThat(heardTwice.await(60, TimeUnit.SECONDS)).isTrue();
@@ -50,8 +50,8 @@ class WakeUpIT {
     }
   }
 
-  /// Deadlines are never met by whole milliseconds: one that is told to wait for less than is left turns in vain, and one that
-  /// is told to wait for nothing turns all the time.
+  /// Waits in whole milliseconds do not meet deadlines: a loop that waits too short turns in vain,
+  /// and one that does not wait turns all the time.
   @Test
   void a_wait_for_a_task_is_one_turn() throws Exception {
     var real = new AtomicBoolean();
@@ -71,7 +71,7 @@ class WakeUpIT {
 
       assertThat(waits.over.await(60, TimeUnit.SECONDS)).isTrue();
       // A turn reads the clock four times: before and after it waits, and after each of two steps.
-      // The first task's wake-up may make one more.
+      // The first task's wakeup may cause one more turn.
       assertThat(waits.readings()).isLessThan(5 * TASKS);
     }
   }

@@ -99,7 +99,7 @@ class EventLaneIT {
     return factory;
   }
 
-  /// What is counted first under this name ends with an Error.
+  /// The first count under this name throws an Error.
   private SimpleMeterRegistry failingOnceAt(String name) {
     return new SimpleMeterRegistry() {
       @Override

@@ -28,8 +28,8 @@ class CodecFuzzTest {
     }
   }
 
-  /// Whatever comes, the decoder answers with one of its three outcomes, consumes no more than one packet, and what it
-  /// takes it would write again.
+  /// Whatever the bytes, the decoder returns one of its three outcomes, consumes at most one
+  /// packet, and an accepted packet is written again unchanged.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
   void mutated_packets_never_escape_the_outcomes(MqttVersion version) {

@@ -3,8 +3,8 @@ package io.pushplanet.cm.mqtt.codec;
 import java.util.Arrays;
 import java.util.Random;
 
-/// One run of random tries: says its seed so that a failure can be had again with `-Dseed=N`, and makes as many rounds as
-/// `-Dfuzz.rounds=N` asks for.
+/// A run of random rounds. It prints its seed, so that `-Dseed=N` repeats a failure;
+/// `-Dfuzz.rounds=N` sets the number of rounds.
 record Fuzz(long seed, Random random, int rounds) {
 
   static Fuzz of(String what, int rounds) {
@@ -29,7 +29,8 @@ record Fuzz(long seed, Random random, int rounds) {
     return bytes;
   }
 
-  /// The same with the remaining length put right again, so that the change is seen by what reads the body.
+  /// As above, but with the right remaining length, so that the change reaches the code that reads
+  /// the body.
   byte[] mutateWithin(byte[] packet) {
     var bytes = mutate(packet);
     int header = 2;

@@ -9,9 +9,11 @@ import java.util.HexFormat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// Our codec against Netty's, which thousands of brokers and clients use. Netty is the more lenient of the two: it takes
-/// ill-formed UTF-8, U+0000, DUP at QoS 0, repeated properties, lengths written longer than needed and the like. So the promise is one-sided:
-/// whatever we take, Netty takes too and means the same by it. [#isKnownToDiffer] lists what breaks even that, and why.
+/// Our codec against Netty's, which thousands of brokers and clients use. Netty is the more lenient
+/// of the two: it accepts ill-formed UTF-8, U+0000, DUP at QoS 0, repeated properties, lengths
+/// written longer than needed and the like. So the promise is one-sided: each packet that we
+/// accept, Netty accepts, too, with the same meaning. [#isKnownToDiffer] lists the exceptions and
+/// their reasons.
 class NettyDifferentialTest {
   private static final PacketLimits LIMITS = PacketLimits.UNAUTHENTICATED;
 
@@ -72,7 +74,7 @@ class NettyDifferentialTest {
   private static boolean isKnownToDiffer(MqttPacket packet) {
     return switch (packet) {
       // Only a server sends these. Netty knows a closed list of their codes; here they are numbers,
-      // and a device that sends such a packet is closed for that, whatever the number.
+      // and a device that sends such a packet is disconnected, whatever the number.
       case MqttPacket.ConnAck _, MqttPacket.SubAck _, MqttPacket.UnsubAck _ -> true;
       default -> false;
     };

@@ -47,13 +47,13 @@ import io.pushplanet.cm.mqtt.Will;
 import java.util.List;
 import java.util.Optional;
 
-/// Netty's MQTT codec, speaking in our packets: a second opinion on what bytes mean.
+/// Netty's MQTT codec with our packet types: a second opinion on the meaning of bytes.
 final class NettyOracle {
   private static final int LONGEST = 1 << 20;
 
   private NettyOracle() {}
 
-  /// What Netty writes for this packet.
+  /// This packet, encoded by Netty.
   static byte[] encode(MqttPacket packet, MqttVersion version) {
     var channel = new EmbeddedChannel(MqttEncoder.INSTANCE);
     if (!(packet instanceof MqttPacket.Connect)) {
@@ -70,7 +70,7 @@ final class NettyOracle {
     }
   }
 
-  /// What Netty reads; empty when it refuses the bytes or wants more of them.
+  /// The packet as Netty decodes it; empty when it refuses the bytes or needs more of them.
   static Optional<MqttPacket> decode(byte[] bytes, MqttVersion version, boolean connecting) {
     var channel = new EmbeddedChannel(new MqttDecoder(LONGEST, 0xFFFF));
     try {
@@ -200,7 +200,7 @@ final class NettyOracle {
     return ((MqttMessageIdVariableHeader) message.variableHeader()).messageId();
   }
 
-  // The plain header is what 3.1.1 gets, and MQTT 5 where reason and properties are left out.
+  // Netty uses the plain header for 3.1.1, and for MQTT 5 when reason and properties are omitted.
   private static ReasonCode reason(MqttMessage message) {
     return message.variableHeader() instanceof MqttPubReplyMessageVariableHeader reply
         ? known(reply.reasonCode())

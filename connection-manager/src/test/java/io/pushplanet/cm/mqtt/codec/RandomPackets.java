@@ -16,7 +16,7 @@ import java.util.Random;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Valid packets of either version and direction, within the limits of a peer that has not said who it is.
+/// Valid packets of either version and direction, within the limits of an unauthenticated peer.
 final class RandomPackets {
   private static final String[] SNIPPETS = {
     "a", "Z9", "push", "/", " ", "grüß", "\uFEFF", "漢字", "🚀", "\u007F", "\uFFFF", "$share"

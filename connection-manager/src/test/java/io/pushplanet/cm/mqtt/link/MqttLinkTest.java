@@ -43,10 +43,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 class MqttLinkTest {
   private static final int KEEP_ALIVE = 300;
   private static final Duration OUTAGE = Duration.ofMinutes(20);
-  // More than a network has to show before it is believed.
+  /// More often than a network must show a silence before it counts.
   private static final int OFTEN = 60;
   private static final PacketEncoder ENCODER = new PacketEncoder();
-  // A ping would prove no more than the keep-alive that it keeps.
+  /// A ping would prove no more than the keep-alive that caused it.
   private static final byte[] UPLINK =
       ENCODER.encode(
           new MqttPacket.Publish(
@@ -149,7 +149,7 @@ class MqttLinkTest {
     assertThat(advised()).isLessThan(KEEP_ALIVE);
   }
 
-  /// Overdue, but not yet given up.
+  /// The device is overdue, but not yet disconnected.
   @Test
   void a_dead_path_is_blamed_for_no_longer_silence_than_the_keep_alive() {
     for (int count = 0; count < OFTEN; count++) {
@@ -194,7 +194,7 @@ class MqttLinkTest {
     assertThat(inTurn(() -> link.hasHeardSince(sent))).as("a bit more of it came").isTrue();
   }
 
-  /// As a device's connection: not read until its CONNECT is answered.
+  /// Like a device's connection, it is not read until its CONNECT is answered.
   private final class Peer implements MqttPeer {
     private final MqttLink link;
 
@@ -255,7 +255,7 @@ class MqttLinkTest {
     inTurn(() -> newest.get().disconnect(ReasonCode.SESSION_TAKEN_OVER, "connected again"));
   }
 
-  /// The keep-alive of the next device of the network.
+  /// The keep-alive that the network's next device is given.
   private int advised() {
     var network = networks.of(InetAddress.getLoopbackAddress(), Optional.empty());
     return networks.advise(network, KEEP_ALIVE);
@@ -269,7 +269,7 @@ class MqttLinkTest {
     inTurn(Executors.callable(step));
   }
 
-  /// In a turn that begins now, not in one that may have begun before.
+  /// Runs the step in a turn that begins now, not in one that may have begun before.
   private <T> T inTurn(Callable<T> step) {
     var task = new FutureTask<>(step);
     sockets.loop().execute(() -> sockets.loop().execute(task));

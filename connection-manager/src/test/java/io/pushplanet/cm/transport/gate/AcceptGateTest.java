@@ -66,7 +66,8 @@ class AcceptGateTest {
       mistaken += gate.judge(address(11, phone), START) == Verdict.ADMITTED ? 0 : 1;
     }
 
-    // Both of an address's 32,768 clocks are taken with (10,000 / 32,768)^2 = 9 % at most.
+    // Both of an address's 32,768 clocks are taken with a probability of (10,000 / 32,768)^2 = 9 %
+    // at most.
     assertThat(mistaken).isLessThan(120);
   }
 

@@ -22,7 +22,7 @@ class DeviceRatesTest {
     assertThat(rates.of(device("b", "d1")).isRested(0)).isTrue();
   }
 
-  /// Ids may be chosen.
+  /// An attacker may choose ids.
   @Test
   void a_device_whose_hash_code_is_that_of_another_does_not_spend_for_it() {
     var one = device("a", "phone-Aa");
@@ -39,7 +39,7 @@ class DeviceRatesTest {
     }
   }
 
-  /// Where the two parts meet is part of the name.
+  /// The boundary between app and device is part of the name.
   @Test
   void devices_of_two_apps_whose_ids_read_the_same_together_are_two() {
     for (long seed = 0; seed < 100; seed++) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// What only the kernel's own calls can do wrong.
+/// Faults that only the kernel's own calls can have.
 @EnabledIf("io.pushplanet.cm.transport.socket.EpollPoller#isSupported")
 @SuppressWarnings("restricted")
 class EpollPollerTest {
@@ -166,12 +166,12 @@ class EpollPollerTest {
     }
   }
 
-  /// One that does not wait, and in which nothing happens.
+  /// A kernel that does not wait and reports no events.
   private static final class Kernel extends Syscalls {
     private final int epollPwait2;
     private final List<String> waits = new ArrayList<>();
 
-    /// @param epollPwait2 what it returns
+    /// @param epollPwait2 the value that the call returns
     Kernel(int epollPwait2) {
       this.epollPwait2 = epollPwait2;
     }

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Both kinds of sockets do the same.
+/// Both kinds of sockets behave alike.
 @ParameterizedClass
 @EnumSource(
     value = Sockets.class,
@@ -115,7 +115,8 @@ class PollerTest {
     assertThat(door.accept()).as("nobody else waits").isNull();
   }
 
-  /// The kernel's timers of sockets: kind 2 is the one of SO_KEEPALIVE, with what is left of it in hundredths of a second.
+  /// The kernel's socket timers: kind 2 is that of SO_KEEPALIVE, with its remaining time in
+  /// hundredths of a second.
   @Test
   @EnabledOnOs(OS.LINUX)
   void the_kernel_asks_after_a_while_whether_a_silent_peer_is_there() throws Exception {
@@ -128,7 +129,7 @@ class PollerTest {
         .isBetween(Poller.ASKS_AFTER.dividedBy(2), Poller.ASKS_AFTER);
   }
 
-  /// The socket that is connected (state 01) and has our port on this side.
+  /// The connected socket (state 01) with our port on this side.
   private String timerOfAccepted() throws IOException {
     var ours = "%04X".formatted(door.port());
     for (var table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
@@ -302,7 +303,7 @@ class PollerTest {
     assertThat(told).isEmpty();
   }
 
-  /// Not by the end of its patience.
+  /// Woken before the end of its wait.
   private void assertWoken() throws IOException {
     long begun = System.nanoTime();
     poll();
@@ -437,7 +438,7 @@ class PollerTest {
     return wire;
   }
 
-  /// Until the owner is told so.
+  /// Polls until the owner is told this.
   private void await(Object owner, String what) throws IOException {
     long end = System.nanoTime() + PATIENCE.toNanos();
     told.clear();
@@ -447,7 +448,7 @@ class PollerTest {
     }
   }
 
-  /// What is ready now.
+  /// The sockets that are ready now.
   private Map<Object, String> look() throws IOException {
     told.clear();
     poller.poll(0, this::tell);
