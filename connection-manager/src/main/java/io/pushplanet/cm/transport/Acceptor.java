@@ -61,7 +61,7 @@ final class Acceptor {
         rest(Pressure.Kind.HEAP, REST);
         return;
       }
-      if (loop.strangersOf(listener).isNearlySpent()) {
+      if (loop.unauthenticatedBudget(listener).isNearlySpent()) {
         rest(Pressure.Kind.UNAUTHENTICATED_BYTES, REST);
         return;
       }

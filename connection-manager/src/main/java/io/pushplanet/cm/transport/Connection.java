@@ -1,7 +1,7 @@
 package io.pushplanet.cm.transport;
 
 import io.pushplanet.cm.transport.socket.Wire;
-import io.pushplanet.cm.transport.tls.HandshakeLine.Handshake;
+import io.pushplanet.cm.transport.tls.HandshakeQueue.Handshake;
 import io.pushplanet.cm.transport.tls.TlsLayer;
 import io.pushplanet.cm.transport.websocket.WebSocketLayer;
 import java.io.IOException;
@@ -35,7 +35,7 @@ public final class Connection {
   private final @Nullable WebSocketLayer webSocket;
   private final ConnectionHandler handler;
   // Null once the peer has authenticated.
-  private @Nullable Stranger stranger;
+  private @Nullable UnauthenticatedPeer unauthenticated;
   private @Nullable PartialFrame partial;
   private @Nullable PendingFrames pending;
   private boolean paused;
@@ -55,7 +55,7 @@ public final class Connection {
     this.loop = loop;
     this.wire = wire;
     this.listener = listener;
-    this.stranger = new Stranger(source, loop.strangersOf(listener));
+    this.unauthenticated = new UnauthenticatedPeer(source, loop.unauthenticatedBudget(listener));
     this.tls = listener.tls() == null ? null : new TlsLayer(listener.tls().serverEngine());
     this.webSocket = listener.webSocket() ? new WebSocketLayer() : null;
     this.handler = listener.handlers().apply(this);
@@ -76,7 +76,7 @@ public final class Connection {
 
   /// The peer's address until it has authenticated; null from then on.
   public @Nullable InetAddress source() {
-    return stranger == null ? null : stranger.source();
+    return unauthenticated == null ? null : unauthenticated.source();
   }
 
   public boolean isOpen() {
@@ -133,7 +133,7 @@ public final class Connection {
     if (closed || closing) {
       return;
     }
-    int most = stranger == null ? listener.pendingBytes() : MOST_TO_STRANGERS;
+    int most = unauthenticated == null ? listener.pendingBytes() : MOST_TO_STRANGERS;
     if ((pending == null ? 0 : pending.cost()) + frame.length > most) {
       close(CloseCause.SLOW_READER);
       return;
@@ -199,8 +199,8 @@ public final class Connection {
       tls.abandon();
     }
     releasePartial();
-    if (stranger != null) {
-      stranger.giveBackAll();
+    if (unauthenticated != null) {
+      unauthenticated.giveBackAll();
     } else if (tls != null && isCounted()) {
       loop.partials.giveBack(tls.kept());
     }
@@ -214,11 +214,11 @@ public final class Connection {
   /// The peer has authenticated: its bytes no longer count as unauthenticated, but its partial
   /// frame counts among those of all authenticated peers.
   public void authenticated() {
-    if (stranger == null) {
+    if (unauthenticated == null) {
       return;
     }
-    stranger.giveBackAll();
-    stranger = null;
+    unauthenticated.giveBackAll();
+    unauthenticated = null;
     int kept = kept();
     if (kept > 0 && isCounted() && !loop.partials.hold(kept)) {
       // In a later task, because the caller is about to answer.
@@ -286,7 +286,7 @@ public final class Connection {
 
   void opened() {
     int layers = (tls == null ? 0 : TLS_HANDSHAKE_COST) + (webSocket == null ? 0 : UPGRADE_COST);
-    if (stranger != null && !stranger.take(FLAT_COST + layers)) {
+    if (unauthenticated != null && !unauthenticated.take(FLAT_COST + layers)) {
       close(CloseCause.UNAUTHENTICATED_BYTES);
     }
   }
@@ -399,13 +399,13 @@ public final class Connection {
   /// Bytes of a TLS record count before the record is complete.
   private boolean charge(TlsLayer layer) {
     int more = layer.keptMore();
-    if (stranger == null) {
+    if (unauthenticated == null) {
       return !isCounted() || loop.partials.hold(more) || more <= 0;
     }
     if (more > 0) {
-      return stranger.take(more);
+      return unauthenticated.take(more);
     }
-    stranger.giveBack(-more);
+    unauthenticated.giveBack(-more);
     return true;
   }
 
@@ -497,12 +497,12 @@ public final class Connection {
   }
 
   private boolean take(int bytes) {
-    return stranger == null ? !isCounted() || loop.partials.take(bytes) : stranger.take(bytes);
+    return unauthenticated == null ? !isCounted() || loop.partials.take(bytes) : unauthenticated.take(bytes);
   }
 
   /// [#take] has found no room.
   private void overdrawn() {
-    if (stranger == null) {
+    if (unauthenticated == null) {
       crowded();
     } else {
       close(CloseCause.UNAUTHENTICATED_BYTES);
@@ -510,8 +510,8 @@ public final class Connection {
   }
 
   private void giveBack(int bytes) {
-    if (stranger != null) {
-      stranger.giveBack(bytes);
+    if (unauthenticated != null) {
+      unauthenticated.giveBack(bytes);
     } else if (isCounted()) {
       loop.partials.giveBack(bytes);
     }
@@ -690,7 +690,7 @@ public final class Connection {
   }
 
   private boolean isCrowdedNow() {
-    return stranger == null && isCounted() && loop.partials.isNearlySpent();
+    return unauthenticated == null && isCounted() && loop.partials.isNearlySpent();
   }
 
   private boolean hasPartialOfBefore(long nanos) {

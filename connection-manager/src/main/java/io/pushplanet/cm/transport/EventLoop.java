@@ -4,7 +4,7 @@ import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.Rate;
 import io.pushplanet.cm.transport.socket.ListeningSocket;
 import io.pushplanet.cm.transport.socket.Poller;
-import io.pushplanet.cm.transport.tls.HandshakeLine;
+import io.pushplanet.cm.transport.tls.HandshakeQueue;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -49,14 +49,14 @@ public final class EventLoop implements Loop {
   final TransportMetrics metrics;
   final TransportSettings settings;
   final AcceptGate gate;
-  final HandshakeLine handshakes;
+  final HandshakeQueue handshakes;
   final Pressure pressure;
   final Heap heap;
   final HeldSockets held;
   final CipherOut cipherOut;
   final ByteBudget partials;
 
-  private final Strangers strangers;
+  private final UnauthenticatedBudgets unauthenticatedBudgets;
   private final int number;
   private final Poller poller;
   private final Poller.Ready ready = this::ready;
@@ -87,10 +87,10 @@ public final class EventLoop implements Loop {
   record Shared(
       TransportSettings settings,
       TransportMetrics metrics,
-      Strangers strangers,
+      UnauthenticatedBudgets unauthenticatedBudgets,
       ByteBudget partials,
       AcceptGate gate,
-      HandshakeLine handshakes,
+      HandshakeQueue handshakes,
       Pressure pressure,
       Heap heap,
       LongSupplier nanoTime) {}
@@ -100,7 +100,7 @@ public final class EventLoop implements Loop {
     this.settings = shared.settings();
     this.metrics = shared.metrics();
     this.cipherOut = new CipherOut(plainBuffer, writeBuffer, metrics.bytesWritten, this::isAwake);
-    this.strangers = shared.strangers();
+    this.unauthenticatedBudgets = shared.unauthenticatedBudgets();
     this.partials = shared.partials();
     this.gate = shared.gate();
     this.handshakes = shared.handshakes();
@@ -143,8 +143,8 @@ public final class EventLoop implements Loop {
   }
 
   /// The budget for the bytes of this listener's unauthenticated peers.
-  ByteBudget strangersOf(Listener listener) {
-    return strangers.of(listener);
+  ByteBudget unauthenticatedBudget(Listener listener) {
+    return unauthenticatedBudgets.of(listener);
   }
 
   int connections() {

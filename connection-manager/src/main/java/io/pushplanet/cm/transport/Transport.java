@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.Rate;
-import io.pushplanet.cm.transport.tls.HandshakeLine;
+import io.pushplanet.cm.transport.tls.HandshakeQueue;
 import io.pushplanet.cm.transport.tls.TlsIdentity;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -29,7 +29,7 @@ public final class Transport implements AutoCloseable {
 
   private final List<EventLoop> loops;
   private final Map<String, Integer> ports;
-  private final HandshakeLine handshakes;
+  private final HandshakeQueue handshakes;
   private final EventLoop.Shared shared;
   private final TransportWatch watch;
 
@@ -61,10 +61,10 @@ public final class Transport implements AutoCloseable {
         new EventLoop.Shared(
             settings,
             new TransportMetrics(meters),
-            new Strangers(settings.unauthenticatedBytes(), listeners),
+            new UnauthenticatedBudgets(settings.unauthenticatedBytes(), listeners),
             new ByteBudget(settings.partialBytes(), null),
             gate,
-            new HandshakeLine(settings.handshakeThreads(), settings.handshakesWaiting()),
+            new HandshakeQueue(settings.handshakeThreads(), settings.handshakesWaiting()),
             new Pressure(meters),
             heap,
             nanoTime);
@@ -128,15 +128,15 @@ public final class Transport implements AutoCloseable {
         .description(
             "What devices make this node hold of packets whose rest has not come, or that wait to be read; at most `cm.transport.partial-bytes`")
         .register(meters);
-    Gauge.builder("cm.tls.handshakes.waiting", handshakes, HandshakeLine::waiting).register(meters);
-    Gauge.builder("cm.tls.handshakes.running", handshakes, HandshakeLine::running).register(meters);
-    FunctionCounter.builder("cm.tls.handshakes", handshakes, HandshakeLine::done)
+    Gauge.builder("cm.tls.handshakes.waiting", handshakes, HandshakeQueue::waiting).register(meters);
+    Gauge.builder("cm.tls.handshakes.running", handshakes, HandshakeQueue::running).register(meters);
+    FunctionCounter.builder("cm.tls.handshakes", handshakes, HandshakeQueue::done)
         .tag("outcome", "done")
         .register(meters);
-    FunctionCounter.builder("cm.tls.handshakes", handshakes, HandshakeLine::abandoned)
+    FunctionCounter.builder("cm.tls.handshakes", handshakes, HandshakeQueue::abandoned)
         .tag("outcome", "abandoned")
         .register(meters);
-    FunctionCounter.builder("cm.tls.handshakes", handshakes, HandshakeLine::givenUp)
+    FunctionCounter.builder("cm.tls.handshakes", handshakes, HandshakeQueue::givenUp)
         .tag("outcome", "given_up")
         .register(meters);
   }
@@ -188,7 +188,7 @@ public final class Transport implements AutoCloseable {
   }
 
   public long unauthenticatedBytes() {
-    return shared.strangers().held();
+    return shared.unauthenticatedBudgets().held();
   }
 
   public List<EventLoop> loops() {

@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.socket.Sockets;
 import io.pushplanet.cm.transport.socket.Wire;
-import io.pushplanet.cm.transport.tls.HandshakeLine;
+import io.pushplanet.cm.transport.tls.HandshakeQueue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -43,10 +43,10 @@ public final class FakeSockets implements AutoCloseable {
                 new TransportSettings(
                     1, Sockets.AUTO, 1 << 20, 1 << 20, Duration.ofSeconds(30), 1, 1, 1),
                 new TransportMetrics(meters),
-                new Strangers(1 << 20, List.of(listener)),
+                new UnauthenticatedBudgets(1 << 20, List.of(listener)),
                 new ByteBudget(1 << 20, null),
                 gate,
-                new HandshakeLine(1, 1),
+                new HandshakeQueue(1, 1),
                 new Pressure(meters),
                 new Heap(),
                 nanoTime));

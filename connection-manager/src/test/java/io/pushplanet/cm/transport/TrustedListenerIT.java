@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
-import io.pushplanet.cm.transport.tls.HandshakeLine;
+import io.pushplanet.cm.transport.tls.HandshakeQueue;
 import io.pushplanet.common.testing.Eventually;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -46,10 +46,10 @@ class TrustedListenerIT {
             new EventLoop.Shared(
                 EchoServer.settings(BUDGET),
                 new TransportMetrics(meters),
-                new Strangers(BUDGET, listeners),
+                new UnauthenticatedBudgets(BUDGET, listeners),
                 new ByteBudget(BUDGET, null),
                 gate,
-                new HandshakeLine(1, 1),
+                new HandshakeQueue(1, 1),
                 new Pressure(meters),
                 heap,
                 System::nanoTime));

@@ -8,12 +8,12 @@ import java.util.Objects;
 /// The budget for the bytes that all unauthenticated peers together make this process hold. Each
 /// listener has a sixteenth of its own, so that a crowd at one listener does not block the others.
 /// The rest is shared by the devices' listeners. Thread-safe, lock-free.
-final class Strangers {
+final class UnauthenticatedBudgets {
   private static final int SHARE = 16;
 
   private final Map<String, ByteBudget> budgets = new HashMap<>();
 
-  Strangers(long limit, List<Listener> listeners) {
+  UnauthenticatedBudgets(long limit, List<Listener> listeners) {
     long own = limit / SHARE;
     var common = new ByteBudget(limit - own * listeners.size(), null);
     for (var listener : listeners) {

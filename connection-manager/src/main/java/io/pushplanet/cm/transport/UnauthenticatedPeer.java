@@ -4,12 +4,12 @@ import java.net.InetAddress;
 
 /// An unauthenticated peer: its address, and how many bytes it makes this process hold. Confined to
 /// its event loop.
-final class Stranger {
+final class UnauthenticatedPeer {
   private final InetAddress source;
   private final ByteBudget budget;
   private int held;
 
-  Stranger(InetAddress source, ByteBudget budget) {
+  UnauthenticatedPeer(InetAddress source, ByteBudget budget) {
     this.source = source;
     this.budget = budget;
   }

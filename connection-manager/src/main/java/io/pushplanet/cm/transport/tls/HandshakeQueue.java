@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 /// nothing. When the queue is full, its oldest handshake is given up instead of the newest being
 /// refused (https://github.com/openziti/ziti/issues/1904). Thread-safe; its lock is held for one
 /// list operation per handshake.
-public final class HandshakeLine implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(HandshakeLine.class);
+public final class HandshakeQueue implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(HandshakeQueue.class);
 
   private final LinkedBlockingDeque<Handshake> waiting;
   private final List<Thread> threads = new ArrayList<>();
@@ -40,7 +40,7 @@ public final class HandshakeLine implements AutoCloseable {
 
   /// @param threadCount handshakes worked on at once
   /// @param mostWaiting handshakes that may wait
-  public HandshakeLine(int threadCount, int mostWaiting) {
+  public HandshakeQueue(int threadCount, int mostWaiting) {
     waiting = new LinkedBlockingDeque<>(mostWaiting);
     for (int number = 0; number < threadCount; number++) {
       threads.add(Thread.ofPlatform().name("cm-tls-" + number).daemon().unstarted(this::work));

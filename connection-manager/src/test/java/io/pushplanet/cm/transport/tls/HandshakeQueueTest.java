@@ -2,7 +2,7 @@ package io.pushplanet.cm.transport.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.cm.transport.tls.HandshakeLine.Handshake;
+import io.pushplanet.cm.transport.tls.HandshakeQueue.Handshake;
 import io.pushplanet.common.testing.Eventually;
 import java.time.Duration;
 import java.util.List;
@@ -11,36 +11,36 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class HandshakeLineTest {
+class HandshakeQueueTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private final List<Integer> done = new CopyOnWriteArrayList<>();
   private final List<Integer> givenUp = new CopyOnWriteArrayList<>();
 
   @Test
   void memcached_1139_the_newest_goes_first_and_a_full_line_gives_up_its_oldest() {
-    try (var line = new HandshakeLine(1, 3)) {
+    try (var queue = new HandshakeQueue(1, 3)) {
       for (int number = 1; number <= 5; number++) {
-        assertThat(line.add(handshake(number, true))).isEqualTo(number <= 3);
+        assertThat(queue.add(handshake(number, true))).isEqualTo(number <= 3);
       }
 
-      line.start();
+      queue.start();
 
       Eventually.within(PATIENCE, () -> assertThat(done).containsExactly(5, 4, 3));
       assertThat(givenUp).containsExactly(1, 2);
-      assertThat(line.givenUp()).isEqualTo(2);
+      assertThat(queue.givenUp()).isEqualTo(2);
     }
   }
 
   @Test
   void a_handshake_whose_client_has_closed_costs_nothing() {
-    try (var line = new HandshakeLine(1, 10)) {
+    try (var queue = new HandshakeQueue(1, 10)) {
       for (int number = 1; number <= 10; number++) {
-        line.add(handshake(number, number == 4));
+        queue.add(handshake(number, number == 4));
       }
 
-      line.start();
+      queue.start();
 
-      Eventually.within(PATIENCE, () -> assertThat(line.abandoned()).isEqualTo(9));
+      Eventually.within(PATIENCE, () -> assertThat(queue.abandoned()).isEqualTo(9));
       assertThat(done).containsExactly(4);
     }
   }
@@ -50,10 +50,10 @@ class HandshakeLineTest {
     var atOnce = new AtomicInteger();
     var most = new AtomicInteger();
     var go = new CountDownLatch(1);
-    try (var line = new HandshakeLine(2, 100)) {
-      line.start();
+    try (var queue = new HandshakeQueue(2, 100)) {
+      queue.start();
       for (int number = 0; number < 50; number++) {
-        line.add(
+        queue.add(
             new Handshake(
                 () -> {
                   most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
@@ -67,7 +67,7 @@ class HandshakeLineTest {
       Eventually.within(
           PATIENCE,
           () -> {
-            assertThat(line.running()).isEqualTo(2);
+            assertThat(queue.running()).isEqualTo(2);
             assertThat(atOnce.get()).isEqualTo(2);
           });
 
@@ -81,9 +81,9 @@ class HandshakeLineTest {
 
   @Test
   void a_handshake_that_fails_does_not_take_its_thread_down() {
-    try (var line = new HandshakeLine(1, 10)) {
-      line.start();
-      line.add(
+    try (var queue = new HandshakeQueue(1, 10)) {
+      queue.start();
+      queue.add(
           new Handshake(
               () -> {
                 throw new IllegalStateException("for the test");
@@ -91,7 +91,7 @@ class HandshakeLineTest {
               () -> true,
               () -> done.add(1),
               () -> {}));
-      line.add(handshake(2, true));
+      queue.add(handshake(2, true));
 
       Eventually.within(PATIENCE, () -> assertThat(done).containsExactlyInAnyOrder(1, 2));
     }
@@ -99,9 +99,9 @@ class HandshakeLineTest {
 
   @Test
   void a_handshake_that_ends_in_an_error_is_given_up_and_its_thread_goes_on() {
-    try (var line = new HandshakeLine(1, 10)) {
-      line.start();
-      line.add(
+    try (var queue = new HandshakeQueue(1, 10)) {
+      queue.start();
+      queue.add(
           new Handshake(
               () -> {
                 throw new NoClassDefFoundError("for the test");
@@ -109,7 +109,7 @@ class HandshakeLineTest {
               () -> true,
               () -> done.add(1),
               () -> givenUp.add(1)));
-      line.add(handshake(2, true));
+      queue.add(handshake(2, true));
 
       Eventually.within(
           PATIENCE,
