@@ -37,7 +37,7 @@ final class Reception {
   /// Returns null when the client was refused.
   @Nullable Welcome receive(Link link, Connect connect) {
     long now = link.loop().nowNanos();
-    return switch (admission.ask(link.door(), link.source(), now)) {
+    return switch (admission.ask(link.listenerKind(), link.source(), now)) {
       case AdmissionOutcome.Refused refused -> refuse(link, connect, refused);
       case AdmissionOutcome.Admitted _ ->
           switch (handshake.check(connect)) {
@@ -65,7 +65,7 @@ final class Reception {
   private @Nullable Welcome admit(Link link, Welcome known) {
     boolean isHere = sessions.find(known.device()) != null;
     return switch (admission.askForRoom(
-        isHere, sessions.size() + registrar.arriving(), link.door())) {
+        isHere, sessions.size() + registrar.arriving(), link.listenerKind())) {
       case AdmissionOutcome.Refused refused -> refuse(link, known.connect(), refused);
       case AdmissionOutcome.Admitted _ ->
           known.with(link.advised(known.connect(), known.keepAlive()));

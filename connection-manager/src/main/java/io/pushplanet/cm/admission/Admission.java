@@ -3,7 +3,7 @@ package io.pushplanet.cm.admission;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.ReasonCode;
-import io.pushplanet.cm.mqtt.link.Door;
+import io.pushplanet.cm.mqtt.link.ListenerKind;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -57,11 +57,11 @@ public final class Admission {
 
   /// Whether a CONNECT is examined.
   ///
-  /// @param door by which the device came
+  /// @param kind of the listener that the device came to
   /// @param source where the device is; null once it is gone
-  public AdmissionOutcome ask(Door door, @Nullable InetAddress source, long nowNanos) {
+  public AdmissionOutcome ask(ListenerKind kind, @Nullable InetAddress source, long nowNanos) {
     if (draining) {
-      return refused(ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving", door);
+      return refused(ReasonCode.SERVER_SHUTTING_DOWN, "this node is leaving", kind);
     }
     // For sockets that passed the gate together, before the address had used up its failures.
     if (source != null && gate.failsTooOften(source, nowNanos)) {
@@ -78,15 +78,15 @@ public final class Admission {
   ///
   /// @param isHere whether the device is one of the `sessions`
   /// @param sessions on this node, with those that are about to be here
-  /// @param door as in [#ask]
-  public AdmissionOutcome askForRoom(boolean isHere, int sessions, Door door) {
+  /// @param kind as in [#ask]
+  public AdmissionOutcome askForRoom(boolean isHere, int sessions, ListenerKind kind) {
     return isHere || sessions < mostSessions
         ? new AdmissionOutcome.Admitted()
-        : refused(ReasonCode.SERVER_BUSY, "this node is full", door);
+        : refused(ReasonCode.SERVER_BUSY, "this node is full", kind);
   }
 
-  private AdmissionOutcome refused(ReasonCode alone, String why, Door door) {
-    var reference = serverReferences.reference(door);
+  private AdmissionOutcome refused(ReasonCode alone, String why, ListenerKind kind) {
+    var reference = serverReferences.reference(kind);
     return new AdmissionOutcome.Refused(
         reference.isPresent() ? ReasonCode.USE_ANOTHER_SERVER : alone,
         why,

@@ -1,6 +1,6 @@
 package io.pushplanet.cm.admission;
 
-import io.pushplanet.cm.mqtt.link.Door;
+import io.pushplanet.cm.mqtt.link.ListenerKind;
 import io.pushplanet.common.session.NodeLease;
 import java.util.List;
 import java.util.Optional;
@@ -32,22 +32,22 @@ public final class ServerReferences {
 
   /// `host:port` for MQTT 5's Server Reference. Empty when devices cannot reach another node by an
   /// address of its own, and for devices on WebSocket, which need a URL.
-  public Optional<String> reference(Door door) {
+  public Optional<String> reference(ListenerKind kind) {
     if (set.isPresent()) {
       return set;
     }
-    var reachable = others.stream().filter(node -> address(node, door).isPresent()).toList();
+    var reachable = others.stream().filter(node -> address(node, kind).isPresent()).toList();
     if (reachable.isEmpty()) {
       return Optional.empty();
     }
     var one = reachable.get(random.nextInt(reachable.size()));
     var other = reachable.get(random.nextInt(reachable.size()));
-    return address(one.sessions() <= other.sessions() ? one : other, door);
+    return address(one.sessions() <= other.sessions() ? one : other, kind);
   }
 
-  private static Optional<String> address(NodeLease node, Door door) {
+  private static Optional<String> address(NodeLease node, ListenerKind kind) {
     return Optional.ofNullable(
-        switch (door) {
+        switch (kind) {
           case MQTT -> node.mqttAddress();
           case TLS -> node.tlsAddress();
           case WEB_SOCKET -> null;

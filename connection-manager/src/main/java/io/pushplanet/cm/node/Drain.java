@@ -228,7 +228,7 @@ final class Drain {
   private void sendAway(DeviceSession session) {
     var properties = MqttProperties.builder();
     serverReferences
-        .reference(session.door())
+        .reference(session.listenerKind())
         .filter(address -> address.length() + AROUND_REFERENCE <= session.terms().largestPacket())
         .ifPresent(address -> properties.text(PropertyId.SERVER_REFERENCE, address));
     session.leave(

@@ -3,7 +3,7 @@ package io.pushplanet.cm.session;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
-import io.pushplanet.cm.mqtt.link.Door;
+import io.pushplanet.cm.mqtt.link.ListenerKind;
 import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
 import io.pushplanet.cm.session.SessionMetrics.Drop;
@@ -231,8 +231,8 @@ public final class DeviceSession {
     return gone;
   }
 
-  public Door door() {
-    return link().door();
+  public ListenerKind listenerKind() {
+    return link().listenerKind();
   }
 
   /// Whether [#leave] was called. From any thread.

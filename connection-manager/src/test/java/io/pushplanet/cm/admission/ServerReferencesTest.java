@@ -2,7 +2,7 @@ package io.pushplanet.cm.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.cm.mqtt.link.Door;
+import io.pushplanet.cm.mqtt.link.ListenerKind;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
 import java.time.Instant;
@@ -37,17 +37,17 @@ class ServerReferencesTest {
   void a_device_is_told_the_address_for_its_own_transport() {
     var references = references("", node("n2", 5));
 
-    assertThat(references.reference(Door.MQTT)).contains("n2:1883");
-    assertThat(references.reference(Door.TLS)).contains("n2:8883");
+    assertThat(references.reference(ListenerKind.MQTT)).contains("n2:1883");
+    assertThat(references.reference(ListenerKind.TLS)).contains("n2:8883");
     // Such a device knows a URL, and would send its upgrade to this port.
-    assertThat(references.reference(Door.WEB_SOCKET)).isEmpty();
+    assertThat(references.reference(ListenerKind.WEB_SOCKET)).isEmpty();
     assertThat(references.hasOtherNode()).isTrue();
   }
 
   @ParameterizedTest
-  @EnumSource(Door.class)
-  void the_configured_address_is_told_to_all_devices(Door door) {
-    assertThat(references("push.example.com:443", node("n2", 5)).reference(door))
+  @EnumSource(ListenerKind.class)
+  void the_configured_address_is_told_to_all_devices(ListenerKind kind) {
+    assertThat(references("push.example.com:443", node("n2", 5)).reference(kind))
         .contains("push.example.com:443");
   }
 
@@ -56,7 +56,7 @@ class ServerReferencesTest {
     var references = references("", node("full", 1_000), node("empty", 10));
     int empty = 0;
     for (int i = 0; i < 1_000; i++) {
-      if (references.reference(Door.MQTT).orElseThrow().startsWith("empty")) {
+      if (references.reference(ListenerKind.MQTT).orElseThrow().startsWith("empty")) {
         empty++;
       }
     }
@@ -65,9 +65,9 @@ class ServerReferencesTest {
   }
 
   @ParameterizedTest
-  @EnumSource(Door.class)
-  void without_another_node_there_is_no_address(Door door) {
-    assertThat(references("").reference(door)).isEmpty();
+  @EnumSource(ListenerKind.class)
+  void without_another_node_there_is_no_address(ListenerKind kind) {
+    assertThat(references("").reference(kind)).isEmpty();
     assertThat(references("").hasOtherNode()).isFalse();
   }
 }

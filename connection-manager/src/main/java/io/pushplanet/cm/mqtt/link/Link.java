@@ -27,8 +27,8 @@ public interface Link {
 
   boolean isV5();
 
-  default Door door() {
-    return Door.MQTT;
+  default ListenerKind listenerKind() {
+    return ListenerKind.MQTT;
   }
 
   /// Whether the client wants reason strings.

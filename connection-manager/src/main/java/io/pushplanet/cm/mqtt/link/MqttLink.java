@@ -82,11 +82,11 @@ public final class MqttLink implements ConnectionHandler, Link {
   }
 
   @Override
-  public Door door() {
+  public ListenerKind listenerKind() {
     if (connection.isWebSocket()) {
-      return Door.WEB_SOCKET;
+      return ListenerKind.WEB_SOCKET;
     }
-    return connection.isTls() ? Door.TLS : Door.MQTT;
+    return connection.isTls() ? ListenerKind.TLS : ListenerKind.MQTT;
   }
 
   @Override
