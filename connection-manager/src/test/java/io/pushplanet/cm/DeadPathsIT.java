@@ -74,8 +74,8 @@ class DeadPathsIT {
   /// The client is told in DISCONNECT, and a backend sees it in the directory.
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void ntfy_1101_gotify_android_188_a_device_with_a_dead_path_is_told_and_counts_as_away(MqttVersion version)
-      throws Exception {
+  void ntfy_1101_gotify_android_188_a_device_with_a_dead_path_is_told_and_counts_as_away(
+      MqttVersion version) throws Exception {
     device = TestNode.newDevice();
     try (var silent = new RawClient(node.port("mqtt"), version)) {
       silent.patience(PATIENCE);

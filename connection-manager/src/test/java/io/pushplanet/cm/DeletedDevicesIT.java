@@ -153,7 +153,8 @@ class DeletedDevicesIT {
   }
 
   @Test
-  void a_deleted_device_that_connected_while_redis_was_away_is_out_once_redis_answers() throws Exception {
+  void a_deleted_device_that_connected_while_redis_was_away_is_out_once_redis_answers()
+      throws Exception {
     denials.deny(device, ENDS);
     long redis = LocalServices.forTests().process(Service.REDIS).pid();
     RawClient old;

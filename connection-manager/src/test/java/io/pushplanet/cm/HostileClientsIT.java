@@ -158,7 +158,8 @@ class HostileClientsIT {
   }
 
   @Test
-  void a_device_that_never_acknowledges_gets_one_window_and_affects_no_other_device() throws Exception {
+  void a_device_that_never_acknowledges_gets_one_window_and_affects_no_other_device()
+      throws Exception {
     var device = TestNode.newDevice();
     try (var mute = new RawClient(node.port("mqtt"), MqttVersion.V5)) {
       mute.send(RawClient.connect(MqttVersion.V5, device)).expect(MqttPacket.ConnAck.class);

@@ -89,7 +89,8 @@ class PacketSizeStatementsIT extends ConnectScene {
   }
 
   @Test
-  void mqtt_3_1_2_29_a_client_that_wants_no_problem_information_gets_no_reason_string() throws Exception {
+  void mqtt_3_1_2_29_a_client_that_wants_no_problem_information_gets_no_reason_string()
+      throws Exception {
     for (int wanted = 0; wanted <= 1; wanted++) {
       var wish = MqttProperties.with(PropertyId.REQUEST_PROBLEM_INFORMATION, wanted);
       try (var client = at.connected(RawClient.connect(MqttVersion.V5, device, true, wish))) {

@@ -87,8 +87,7 @@ class RefusalsIT {
   }
 
   @Test
-  void a_claim_that_finds_the_queue_full_or_waits_too_long_is_told_busy()
-      throws Exception {
+  void a_claim_that_finds_the_queue_full_or_waits_too_long_is_told_busy() throws Exception {
     Undisturbed.play(this::standInLine);
   }
 

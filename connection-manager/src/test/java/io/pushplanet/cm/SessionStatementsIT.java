@@ -109,8 +109,8 @@ class SessionStatementsIT extends ConnectScene {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_3_1_2_23_mqtt_3_2_2_3_a_session_without_a_subscription_is_kept(
-      MqttVersion version) throws Exception {
+  void mqtt_3_1_2_23_mqtt_3_2_2_3_a_session_without_a_subscription_is_kept(MqttVersion version)
+      throws Exception {
     at.leave(at.connected(SharedNode.persistent(device, version)), device);
 
     try (var client = at.raw(version)) {

@@ -296,8 +296,7 @@ class SessionsIT {
   }
 
   @Test
-  void an_acknowledged_redelivery_settles_the_parked_copy()
-      throws Exception {
+  void an_acknowledged_redelivery_settles_the_parked_copy() throws Exception {
     var message = TestNode.newMessage();
     Instant toldAgain;
     node.events();

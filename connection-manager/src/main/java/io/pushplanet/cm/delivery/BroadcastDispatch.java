@@ -1,8 +1,8 @@
 package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.directory.OwnershipDoubts;
-import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.NodeBroadcast;
@@ -31,8 +31,7 @@ public final class BroadcastDispatch {
       InstantSource clock,
       LongSupplier nanoTime,
       OwnershipDoubts doubts) {
-    this.shared =
-        new TargetAnswers.Shared(sessions, settings, metrics, clock, nanoTime, doubts);
+    this.shared = new TargetAnswers.Shared(sessions, settings, metrics, clock, nanoTime, doubts);
   }
 
   /// @throws NullPointerException when a field is missing

@@ -2,9 +2,9 @@ package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.transport.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;

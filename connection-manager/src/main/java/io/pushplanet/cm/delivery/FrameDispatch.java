@@ -2,10 +2,10 @@ package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.directory.OwnershipDoubts;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Settlement;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.transport.LoopTasks;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.NodeFrame;
@@ -31,8 +31,7 @@ public final class FrameDispatch {
       InstantSource clock,
       LongSupplier nanoTime,
       OwnershipDoubts doubts) {
-    this.shared =
-        new TargetAnswers.Shared(sessions, settings, metrics, clock, nanoTime, doubts);
+    this.shared = new TargetAnswers.Shared(sessions, settings, metrics, clock, nanoTime, doubts);
   }
 
   public void dispatch(NodeFrame frame, Answers answers) {

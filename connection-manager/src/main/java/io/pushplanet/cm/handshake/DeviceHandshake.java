@@ -34,6 +34,7 @@ public final class DeviceHandshake {
   /// More than any packet of this server with a reason string has; a client with a smaller Maximum
   /// Packet Size is sent no reason strings.
   private static final int ROOM_FOR_REASONS = 256;
+
   /// CONNACK to a valid CONNECT has at most 30 bytes.
   private static final int SMALLEST_MAXIMUM_PACKET = 32;
 
@@ -42,9 +43,11 @@ public final class DeviceHandshake {
   private final int uplinksInFlight;
   private final int packetBytes;
   private final String willTopic;
+
   /// Shared objects for all devices of an app and for equal terms. Only apps with valid credentials
   /// are added, so that strangers cannot fill the map.
   private final ConcurrentHashMap<AppId, AppId> apps = new ConcurrentHashMap<>();
+
   private volatile SessionTerms usual = new SessionTerms(1, LONGEST_PACKET, 0);
 
   /// @param window how many messages may be in flight to a device

@@ -31,6 +31,7 @@ final class Deletions implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Deletions.class);
   private static final int MOST_ALONE = 10 * AT_ONCE;
   private static final int MOST_DEADLOCKS = 5;
+
   /// How long the thread waits for work before it checks whether it has to end.
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 

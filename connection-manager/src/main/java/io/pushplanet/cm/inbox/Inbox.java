@@ -6,8 +6,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.Settlement;
-import io.pushplanet.cm.transport.LoopTasks;
 import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.cm.transport.LoopTasks;
 import io.pushplanet.cm.uplink.Events;
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.DeliveryEvent;
@@ -47,8 +47,10 @@ import org.slf4j.LoggerFactory;
 /// never wait.
 public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
+
   /// How long a reader waits for work before it checks whether it has to end.
   private static final long PATIENCE_SECONDS = 10;
+
   private static final long LOOKS_AGAIN_MILLIS = 100;
   private static final int MOST_LOOKS = 50;
 

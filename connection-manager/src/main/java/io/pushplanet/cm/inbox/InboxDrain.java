@@ -1,9 +1,9 @@
 package io.pushplanet.cm.inbox;
 
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.common.message.MessageId;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 /// session's event loop.
 public final class InboxDrain {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
+
   /// There is one sweep per second, but none while the whole loop stands still.
   private static final int MOST_STILL_SWEEPS = 5;
 
@@ -44,9 +45,11 @@ public final class InboxDrain {
   private long retryAtNanos;
   private boolean retry;
   private boolean broadcastUnderWay;
+
   /// Broadcasts whose end was told and that are not yet behind the device's position, with the
   /// numbers of their lists.
   private final Map<MessageId, Long> ahead = new HashMap<>(0);
+
   private int stillSweeps;
 
   /// The end of a row that could not be told.

@@ -27,6 +27,7 @@ public final class DetachedWindows {
   private record Window(long epoch, long untilMillis, List<Unacknowledged> left) {}
 
   private final InstantSource clock;
+
   /// In order of disconnection, the oldest first.
   private final LinkedHashMap<DeviceKey, Window> windows = new LinkedHashMap<>();
 

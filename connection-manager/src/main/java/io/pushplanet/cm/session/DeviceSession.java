@@ -3,8 +3,8 @@ package io.pushplanet.cm.session;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
-import io.pushplanet.cm.mqtt.link.ListenerKind;
 import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.mqtt.link.ListenerKind;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
 import io.pushplanet.cm.session.SessionMetrics.Drop;
 import io.pushplanet.cm.transport.Loop;
@@ -583,7 +583,8 @@ public final class DeviceSession {
             sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
             current == null ? 0 : current.identifier());
     var packet =
-        sent.publish.encodedFor(link(), shape, sent.packetId, sent.isAgain(), shared.clock().millis());
+        sent.publish.encodedFor(
+            link(), shape, sent.packetId, sent.isAgain(), shared.clock().millis());
     if (packet.length > terms.largestPacket()) {
       shared.metrics().dropped(Drop.TOO_LONG);
       sent.settle(

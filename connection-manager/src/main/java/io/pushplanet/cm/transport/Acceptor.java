@@ -16,11 +16,14 @@ import org.slf4j.LoggerFactory;
 /// its loop.
 final class Acceptor {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
+
   /// Each accept takes about twenty microseconds, so the loop's connections wait for a third of a
   /// millisecond.
   private static final int ACCEPTS_PER_TURN = 16;
+
   /// A rest is never shorter, so that a low rate does not wake the loop for every single device.
   private static final long SHORTEST_REST = TimeUnit.MILLISECONDS.toNanos(10);
+
   private static final long REST = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final EventLoop loop;

@@ -19,13 +19,17 @@ public final class Connection {
   private static final int FLAT_COST = 512;
   private static final int TLS_HANDSHAKE_COST = 16 * 1024;
   private static final int UPGRADE_COST = 4 * 1024;
+
   /// An unauthenticated peer gets no more than the answer to its upgrade, or a refusal.
   private static final int MOST_TO_STRANGERS = 4 * 1024;
+
   private static final int LESS_WHEN_SCARCE = 16;
   private static final int READS_PER_TURN = 4;
   private static final long WHOLE_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   /// The bytes of one read, for ten seconds.
   private static final long MOST_UNREAD_BYTE_SECONDS = 10 * 64 * 1024;
+
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final EventLoop loop;
@@ -497,7 +501,9 @@ public final class Connection {
   }
 
   private boolean take(int bytes) {
-    return unauthenticated == null ? !isCounted() || loop.partials.take(bytes) : unauthenticated.take(bytes);
+    return unauthenticated == null
+        ? !isCounted() || loop.partials.take(bytes)
+        : unauthenticated.take(bytes);
   }
 
   /// [#take] has found no room.

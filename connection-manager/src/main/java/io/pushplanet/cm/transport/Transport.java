@@ -128,8 +128,10 @@ public final class Transport implements AutoCloseable {
         .description(
             "What devices make this node hold of packets whose rest has not come, or that wait to be read; at most `cm.transport.partial-bytes`")
         .register(meters);
-    Gauge.builder("cm.tls.handshakes.waiting", handshakes, HandshakeQueue::waiting).register(meters);
-    Gauge.builder("cm.tls.handshakes.running", handshakes, HandshakeQueue::running).register(meters);
+    Gauge.builder("cm.tls.handshakes.waiting", handshakes, HandshakeQueue::waiting)
+        .register(meters);
+    Gauge.builder("cm.tls.handshakes.running", handshakes, HandshakeQueue::running)
+        .register(meters);
     FunctionCounter.builder("cm.tls.handshakes", handshakes, HandshakeQueue::done)
         .tag("outcome", "done")
         .register(meters);

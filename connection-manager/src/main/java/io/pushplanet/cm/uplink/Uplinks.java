@@ -32,8 +32,10 @@ public final class Uplinks {
   private final Events lane;
   private final int mostBytes;
   private final int share;
+
   /// How many QoS 0 events of each device wait for the broker, over all of its connections.
   private final Map<DeviceKey, Integer> unacknowledged = new ConcurrentHashMap<>();
+
   private final InstantSource clock;
   private final RandomGenerator random;
   private final Counter receipts;

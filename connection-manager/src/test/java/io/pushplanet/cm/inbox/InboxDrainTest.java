@@ -116,6 +116,7 @@ class InboxDrainTest {
   private static final class FullLane implements ParkedMessages {
     /// Limits the loop of a failing test.
     private static final int ENOUGH = 10;
+
     private InboxRow.Fate fate = InboxRow.Fate.DUE;
     private boolean isFull = true;
     private int reads;

@@ -9,12 +9,12 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.LateAcknowledgements;
-import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Settlement;
+import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.cm.transport.Loop;
@@ -284,8 +284,10 @@ class InboxOrderTest {
   /// Answers when the test says so.
   private static final class Rows implements ParkedMessages {
     private final TreeSet<Integer> parked = new TreeSet<>();
+
     /// In the order of their lists.
     private final List<Integer> broadcasts = new ArrayList<>();
+
     private long position;
     private final Set<Integer> expired = new HashSet<>();
     private final Map<Integer, Long> expiresAtMillis = new HashMap<>();

@@ -16,6 +16,7 @@ class InboxPageTest {
 
   /// The message's number, then its list's.
   private final InboxRow own = row(2, 0);
+
   private final List<InboxRow> broadcasts = List.of(row(3, 9), row(1, 10), row(4, 11));
 
   @Test

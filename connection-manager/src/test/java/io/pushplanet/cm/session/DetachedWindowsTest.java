@@ -78,7 +78,8 @@ class DetachedWindowsTest {
 
   private List<Unacknowledged> lasting(Duration time) {
     long expiresAtMillis = clock.instant().plus(time).toEpochMilli();
-    return List.of(new Unacknowledged(1, new SharedPublish(MESSAGE, Binary.of("hello"), expiresAtMillis)));
+    return List.of(
+        new Unacknowledged(1, new SharedPublish(MESSAGE, Binary.of("hello"), expiresAtMillis)));
   }
 
   private static DeviceKey device(int number) {

@@ -21,8 +21,7 @@ class AcceptorTest {
   private final AcceptGate gate = new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));
 
   @Test
-  void another_refusal_of_the_kernel_is_not_reported_as_missing_descriptors()
-      throws Exception {
+  void another_refusal_of_the_kernel_is_not_reported_as_missing_descriptors() throws Exception {
     try (var sockets = new FakeSockets(gate, meters, System::nanoTime, _ -> (Receiver) _ -> {})) {
       var loop = sockets.loop();
       var refusing = new RefusingSocket();

@@ -83,8 +83,7 @@ class AdmissionRateIT {
   }
 
   @Test
-  void silent_peers_hold_no_more_than_their_budget_and_accepting_resumes()
-      throws Exception {
+  void silent_peers_hold_no_more_than_their_budget_and_accepting_resumes() throws Exception {
     try (var server = new EchoServer(GateSettings.OPEN, null, EchoServer.settings(20 * 512))) {
       var silent = new ArrayList<Socket>();
       for (int socket = 0; socket < 60; socket++) {

@@ -52,8 +52,7 @@ class ListenersIT {
   /// A connection may be blamed after its end, because the bytes that the peer had sent are still
   /// there.
   @Test
-  void a_reset_connection_still_has_its_source_until_it_is_authenticated()
-      throws Exception {
+  void a_reset_connection_still_has_its_source_until_it_is_authenticated() throws Exception {
     try (var transport = OneLoop.start(System::nanoTime, this::accepted)) {
       try (var socket = OneLoop.connect(transport)) {
         assertThat(accepted.await(60, TimeUnit.SECONDS)).isTrue();

@@ -188,7 +188,8 @@ class PartialFramesIT {
 
   /// The piece is kept as ciphertext, so no frame has begun.
   @Test
-  void a_peer_that_delays_the_rest_of_a_tls_record_is_closed_when_there_is_no_room(@TempDir Path directory) throws Exception {
+  void a_peer_that_delays_the_rest_of_a_tls_record_is_closed_when_there_is_no_room(
+      @TempDir Path directory) throws Exception {
     var later = new AtomicLong();
     try (var transport =
         OneLoop.start(

@@ -86,8 +86,7 @@ class StandstillIT {
 
   /// The process is stopped on the way back, after the directory's last answer.
   @Test
-  void a_second_standstill_while_the_first_is_handled_is_handled_too()
-      throws Exception {
+  void a_second_standstill_while_the_first_is_handled_is_handled_too() throws Exception {
     var gaps = new LinkedBlockingQueue<Duration>();
     try (var transport =
             OneLoop.start(
@@ -123,8 +122,7 @@ class StandstillIT {
   /// The process is stopped after it has read and before its answer has left: another node may have
   /// the device since.
   @Test
-  void a_turn_that_stood_still_sends_nothing_before_the_standstill_is_handled()
-      throws Exception {
+  void a_turn_that_stood_still_sends_nothing_before_the_standstill_is_handled() throws Exception {
     var answering = new AtomicReference<Connection>();
     try (var transport =
             OneLoop.start(

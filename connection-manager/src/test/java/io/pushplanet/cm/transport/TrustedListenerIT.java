@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 /// A loop with two listeners for devices and one for our own programs.
 class TrustedListenerIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
+
   /// Each listener's own share is enough for twenty peers.
   private static final int BUDGET = 16 * 20 * 512;
 
@@ -91,14 +92,16 @@ class TrustedListenerIT {
   }
 
   @Test
-  void unauthenticated_peers_that_crowd_one_device_listener_leave_the_others_open() throws Exception {
+  void unauthenticated_peers_that_crowd_one_device_listener_leave_the_others_open()
+      throws Exception {
     crowd(everybodys);
 
     assertServed(another);
   }
 
   @Test
-  void unauthenticated_peers_that_crowd_the_gateways_listener_leave_the_devices_open() throws Exception {
+  void unauthenticated_peers_that_crowd_the_gateways_listener_leave_the_devices_open()
+      throws Exception {
     crowd(trusted);
 
     assertServed(everybodys);

@@ -29,8 +29,7 @@ class WakeUpIT {
   private final Socket socket = new Socket();
 
   @Test
-  void a_task_that_arrives_during_a_turn_does_not_suppress_a_later_wakeup()
-      throws Exception {
+  void a_task_that_arrives_during_a_turn_does_not_suppress_a_later_wakeup() throws Exception {
     try (var transport = start();
         socket) {
       var loop = transport.loops().getFirst();

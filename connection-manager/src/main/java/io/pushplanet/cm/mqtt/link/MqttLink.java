@@ -31,6 +31,7 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   /// An MQTT 5 client may name its mobile network in CONNECT, by MCC and MNC.
   private static final String OPERATOR = "operator";
+
   private static final PacketDecoder DECODER = new PacketDecoder();
   private static final PacketEncoder ENCODER = new PacketEncoder();
 

@@ -57,6 +57,7 @@ final class EpollPoller implements Poller {
 
   /// EINTR, EPROTO, ECONNABORTED: the client has gone, and is no longer in the accept queue.
   private static final Set<Integer> GONE_MEANWHILE = Set.of(4, 71, 103);
+
   // ENFILE, EMFILE.
   private static final Set<Integer> NO_DESCRIPTOR = Set.of(23, 24);
   private static final int EAFNOSUPPORT = 97;

@@ -52,9 +52,11 @@ class Syscalls {
       find("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
   private static final MethodHandle EPOLL_WAIT =
       find("epoll_wait", JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT);
+
   /// Called by its number, which is the same on x86-64 and AArch64, because the C library may be
   /// older than the kernel (glibc has it since 2.35, musl does not).
   private static final long EPOLL_PWAIT2 = 441;
+
   private static final long BYTES_OF_SIGNALS = 8;
   private static final MethodHandle SYSCALL =
       LINKER.downcallHandle(

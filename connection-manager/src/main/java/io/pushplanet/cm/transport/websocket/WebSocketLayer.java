@@ -31,6 +31,7 @@ public final class WebSocketLayer {
 
   /// Close codes of https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
   private static final int NORMAL = 1000;
+
   private static final int PROTOCOL_ERROR = 1002;
   private static final int UNSUPPORTED = 1003;
   private static final int TOO_BIG = 1009;

@@ -43,9 +43,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 class MqttLinkTest {
   private static final int KEEP_ALIVE = 300;
   private static final Duration OUTAGE = Duration.ofMinutes(20);
+
   /// More often than a network must show a silence before it counts.
   private static final int OFTEN = 60;
+
   private static final PacketEncoder ENCODER = new PacketEncoder();
+
   /// A ping would prove no more than the keep-alive that caused it.
   private static final byte[] UPLINK =
       ENCODER.encode(

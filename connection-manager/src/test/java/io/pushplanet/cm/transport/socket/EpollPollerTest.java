@@ -75,8 +75,7 @@ class EpollPollerTest {
   }
 
   @Test
-  void an_accepted_socket_is_probed_after_a_long_silence()
-      throws Exception {
+  void an_accepted_socket_is_probed_after_a_long_silence() throws Exception {
     inAccepted((wire, _) -> {
       assertThat(option(wire, SOL_SOCKET, SO_KEEPALIVE)).isEqualTo(1);
       assertThat(option(wire, IPPROTO_TCP, TCP_KEEPIDLE)).isEqualTo(45 * 60);
