@@ -56,7 +56,7 @@ public final class DeviceSession {
   private volatile @Nullable Leaving leaving;
   private boolean unresponsive;
   // Another field of one byte would add eight bytes to each session.
-  private volatile byte whose = OURS;
+  private volatile byte ownership = OURS;
   private volatile boolean presumed;
 
   /// What all sessions of a node have in common.
@@ -158,7 +158,7 @@ public final class DeviceSession {
   /// this connection are ignored. The loop closes the connection in its next turn.
   public void lose() {
     if (!isLost()) {
-      whose = ELSEWHERE;
+      ownership = ELSEWHERE;
       loop().execute(this::fence);
     }
   }
@@ -167,12 +167,12 @@ public final class DeviceSession {
   /// [#lose], but no state of the session is kept.
   public void deny() {
     if (!isLost()) {
-      whose = DENIED;
-      loop().execute(this::shutOut);
+      ownership = DENIED;
+      loop().execute(this::closeDenied);
     }
   }
 
-  private void shutOut() {
+  private void closeDenied() {
     if (!gone) {
       shared.metrics().denied.increment();
       expireAfter(0);
@@ -186,12 +186,12 @@ public final class DeviceSession {
   /// (seen with `mosquitto_sub`).
   public void handOver() {
     if (!isLost()) {
-      whose = ANOTHER_USERS;
-      loop().execute(this::beginAnew);
+      ownership = ANOTHER_USERS;
+      loop().execute(this::closeForNewUser);
     }
   }
 
-  private void beginAnew() {
+  private void closeForNewUser() {
     if (!gone) {
       shared.metrics().handedOver.increment();
       expireAfter(0);
@@ -201,11 +201,11 @@ public final class DeviceSession {
   }
 
   public boolean isLost() {
-    return whose != OURS;
+    return ownership != OURS;
   }
 
   public boolean isDenied() {
-    return whose == DENIED;
+    return ownership == DENIED;
   }
 
   /// The directory knows this session only from this node, whose information may be outdated: the
@@ -407,7 +407,7 @@ public final class DeviceSession {
   /// @return whether the session must be swept again in a second
   public boolean swept(long nowNanos) {
     if (!isIdle()) {
-      lookAfter(nowNanos);
+      sweepActive(nowNanos);
     }
     return !isIdle();
   }
@@ -416,8 +416,8 @@ public final class DeviceSession {
     return inFlight.isEmpty() && waiting.isEmpty() && leaving == null;
   }
 
-  private void lookAfter(long nowNanos) {
-    judgeResponse(nowNanos);
+  private void sweepActive(long nowNanos) {
+    checkResponsive(nowNanos);
     leaveWhenSettled();
     if (isPathDead(nowNanos)) {
       shared.metrics().deadPaths.increment();
@@ -489,7 +489,7 @@ public final class DeviceSession {
     owner.retire();
   }
 
-  private void judgeResponse(long nowNanos) {
+  private void checkResponsive(long nowNanos) {
     if (unresponsive
         || inFlight.size() < terms.window()
         || !inFlight.isOlderThan(shared.limits().acknowledgeWithin().toNanos(), nowNanos)) {

@@ -263,10 +263,10 @@ public final class Connection {
     paused = false;
     wire.reading(true);
     if (tls != null) {
-      tls.excuse(loop.nowNanos());
+      tls.restartDeadline(loop.nowNanos());
     }
     if (partial != null) {
-      partial.excuse(loop.nowNanos());
+      partial.restartDeadline(loop.nowNanos());
       deliver(ByteBuffer.allocate(0));
     }
     if (ended) {
@@ -284,7 +284,7 @@ public final class Connection {
     if (webSocket != null && webSocket.isFinished()) {
       closeAfterFlush();
     } else {
-      close(tls == null || lastWord(tls) ? CloseCause.PEER : CloseCause.TLS);
+      close(tls == null || sendTlsEnd(tls) ? CloseCause.PEER : CloseCause.TLS);
     }
   }
 
@@ -345,7 +345,7 @@ public final class Connection {
       return;
     }
     if (!charge(layer)) {
-      overdrawn();
+      budgetExceeded();
       if (closed) {
         return;
       }
@@ -374,7 +374,7 @@ public final class Connection {
       return layer.receive(cipher, loop.plainBuffer, this::arrived, loop.nowNanos());
     } catch (SSLException refused) {
       if (!closed) {
-        lastWord(layer);
+        sendTlsEnd(layer);
         close(CloseCause.TLS);
       }
       return TlsLayer.Progress.WAITING;
@@ -385,7 +385,7 @@ public final class Connection {
   ///
   /// @return false if TLS refuses the peer: the engine first throws the exception of its task, and
   ///     has the alert then
-  private boolean lastWord(TlsLayer layer) {
+  private boolean sendTlsEnd(TlsLayer layer) {
     boolean takes = true;
     for (int tries = 0; tries < 2; tries++) {
       try {
@@ -480,7 +480,7 @@ public final class Connection {
     if (take(kept.capacity())) {
       partial = kept;
     } else {
-      overdrawn();
+      budgetExceeded();
     }
   }
 
@@ -488,7 +488,7 @@ public final class Connection {
     int growth = held.growthFor(input);
     if (growth > 0 && !take(growth)) {
       input.position(input.limit());
-      overdrawn();
+      budgetExceeded();
       return false;
     }
     try {
@@ -507,7 +507,7 @@ public final class Connection {
   }
 
   /// [#take] has found no room.
-  private void overdrawn() {
+  private void budgetExceeded() {
     if (unauthenticated == null) {
       crowded();
     } else {

@@ -52,7 +52,7 @@ final class PartialFrame {
   }
 
   /// The peer was not read until now, so the missing rest is not its fault.
-  void excuse(long nowNanos) {
+  void restartDeadline(long nowNanos) {
     beganNanos = nowNanos;
   }
 

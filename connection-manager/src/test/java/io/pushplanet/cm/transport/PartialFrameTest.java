@@ -30,7 +30,7 @@ class PartialFrameTest {
 
   @Test
   void a_peer_that_was_not_read_gets_its_time_anew() {
-    frame.excuse(300);
+    frame.restartDeadline(300);
 
     assertThat(frame.beganBefore(300)).isFalse();
   }

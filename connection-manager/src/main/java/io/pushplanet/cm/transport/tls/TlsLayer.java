@@ -164,7 +164,7 @@ public final class TlsLayer {
   }
 
   /// The peer was not read until now, so the missing rest of a record is not its fault.
-  public void excuse(long nowNanos) {
+  public void restartDeadline(long nowNanos) {
     if (kept != null) {
       kept = new Kept(kept.bytes(), nowNanos);
     }
