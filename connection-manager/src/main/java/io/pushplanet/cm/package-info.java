@@ -1,4 +1,5 @@
-/// The connection manager: holds the devices' MQTT sessions. Begin with [io.pushplanet.cm.ConnectionPipeline].
+/// The connection manager: holds the devices' MQTT sessions. Begin with
+/// [io.pushplanet.cm.ConnectionPipeline].
 @NullMarked
 package io.pushplanet.cm;
 

@@ -14,7 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// CONNACK: when it comes and what it says, statement by statement (see [ConnectStatementsIT] for the names).
+/// CONNACK: when it comes and what it says, statement by statement (see [ConnectStatementsIT] for
+/// the names).
 class ConnAckStatementsIT extends ConnectScene {
   ConnAckStatementsIT(SharedNode at) {
     super(at);

@@ -21,9 +21,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// CONNECT, PINGREQ and AUTH, statement by statement. The numbers in the names are MQTT 5.0's, those after `mqtt311` 3.1.1's;
-/// CONFORMANCE.md says which belong together. What the server answers is in `ConnAckStatementsIT`, sessions and wills are in
-/// `SessionStatementsIT` and `WillStatementsIT`.
+/// CONNECT, PINGREQ and AUTH, statement by statement. The numbers in the names are MQTT 5.0's,
+/// those after `mqtt311` 3.1.1's; CONFORMANCE.md says which belong together. What the server
+/// answers is in `ConnAckStatementsIT`, sessions and wills are in `SessionStatementsIT` and
+/// `WillStatementsIT`.
 class ConnectStatementsIT extends ConnectScene {
   ConnectStatementsIT(SharedNode at) {
     super(at);

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// PUBLISH to a device and its PUBACK, flow control, order and redelivery, statement by statement (see
-/// [ConnectStatementsIT] for the names).
+/// PUBLISH to a device and its PUBACK, flow control, order and redelivery, statement by statement
+/// (see [ConnectStatementsIT] for the names).
 class PublishStatementsIT extends ConnectScene {
   PublishStatementsIT(SharedNode at) {
     super(at);

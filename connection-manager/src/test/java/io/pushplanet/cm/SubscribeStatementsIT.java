@@ -22,7 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// SUBSCRIBE, SUBACK, UNSUBSCRIBE and UNSUBACK, statement by statement (see [ConnectStatementsIT] for the names).
+/// SUBSCRIBE, SUBACK, UNSUBSCRIBE and UNSUBACK, statement by statement (see [ConnectStatementsIT]
+/// for the names).
 @ExtendWith(SharedNode.Resolver.class)
 class SubscribeStatementsIT {
   private static final String OWN = "push/messages";

@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// PUBLISH of a device and the server's PUBACK, statement by statement (see [ConnectStatementsIT] for the names).
+/// PUBLISH of a device and the server's PUBACK, statement by statement (see [ConnectStatementsIT]
+/// for the names).
 class UplinkStatementsIT extends ConnectScene {
   UplinkStatementsIT(SharedNode at) {
     super(at);

@@ -14,9 +14,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Brings one message to many devices of this node. It looks all their sessions up at once and hands
-/// them to their loops, which send the message in slices ([BroadcastLane]). Thread-safe; does not
-/// block. Every device is answered exactly once.
+/// Brings one message to many devices of this node. It looks all their sessions up at once and
+/// hands them to their loops, which send the message in slices ([BroadcastLane]). Thread-safe; does
+/// not block. Every device is answered exactly once.
 public final class BroadcastDispatch {
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastDispatch.class);
 

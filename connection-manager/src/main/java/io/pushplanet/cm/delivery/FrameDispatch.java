@@ -17,7 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Spreads a frame's targets over the event loops that hold their devices. Thread-safe; does not
-/// block. Every target is answered exactly once, and a fault of one target does not affect the others.
+/// block. Every target is answered exactly once, and a fault of one target does not affect the
+/// others.
 public final class FrameDispatch {
   private static final Logger LOG = LoggerFactory.getLogger(FrameDispatch.class);
 

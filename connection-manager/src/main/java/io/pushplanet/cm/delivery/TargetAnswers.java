@@ -19,11 +19,11 @@ import java.time.InstantSource;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Admits the targets of one frame or broadcast, and answers for them. A target that is not admitted
-/// is answered at once; an admitted one counts as open until [#settled]. Thread-safe.
+/// Admits the targets of one frame or broadcast, and answers for them. A target that is not
+/// admitted is answered at once; an admitted one counts as open until [#settled]. Thread-safe.
 final class TargetAnswers {
-  /// The clocks of gateways and nodes differ. A frame is stale only when no such difference explains
-  /// its age.
+  /// The clocks of gateways and nodes differ. A frame is stale only when no such difference
+  /// explains its age.
   private static final Duration STALE_AFTER = Duration.ofSeconds(5);
 
   private final String frame;
@@ -105,15 +105,15 @@ final class TargetAnswers {
     shared.metrics().written(shared.nanoTime().getAsLong() - arrivedNanos);
   }
 
-  /// Answers for an admitted target of a frame. The gateway compares the session's epoch with the one
-  /// it saw.
+  /// Answers for an admitted target of a frame. The gateway compares the session's epoch with the
+  /// one it saw.
   void settled(int target, DeviceSession session, Settlement settlement) {
     shared.metrics().openTargets.decrementAndGet();
     answer(target, session, settlement);
   }
 
-  /// Answers for an admitted target of a broadcast. This node compares the epochs itself, so that the
-  /// usual answer is short.
+  /// Answers for an admitted target of a broadcast. This node compares the epochs itself, so that
+  /// the usual answer is short.
   ///
   /// @param seen the epoch of the device's owner as the gateway saw it
   void settled(int target, DeviceSession session, long seen, Settlement settlement) {

@@ -12,8 +12,8 @@ import io.pushplanet.common.message.MessageId;
 public record OutboundMessage(SharedPublish publish, long answerByNanos, Origin origin) {
   public static final long NO_DEADLINE = Long.MAX_VALUE;
 
-  /// The frame or inbox that the message came from. It is told of the message's end exactly once, on
-  /// the session's loop, and must not block.
+  /// The frame or inbox that the message came from. It is told of the message's end exactly once,
+  /// on the session's loop, and must not block.
   public interface Origin {
     void settled(OutboundMessage message, Settlement settlement);
 

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Tasks of one thread for many devices, gathered so that each loop is woken once and runs all of its tasks in one turn.
-/// For use by one thread.
+/// Tasks of one thread for many devices, gathered so that each loop is woken once and runs all of
+/// its tasks in one turn. For use by one thread.
 public final class LoopTasks {
   private static final Logger LOG = LoggerFactory.getLogger(LoopTasks.class);
 

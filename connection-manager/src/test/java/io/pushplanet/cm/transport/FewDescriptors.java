@@ -3,7 +3,8 @@ package io.pushplanet.cm.transport;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.transport.socket.Sockets;
 
-/// An echo server on the sockets that its argument names, as a process: prints its port, runs until its input ends.
+/// An echo server on the sockets that its argument names, as a process: prints its port, runs until
+/// its input ends.
 final class FewDescriptors {
   private FewDescriptors() {}
 

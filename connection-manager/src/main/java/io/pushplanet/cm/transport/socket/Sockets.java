@@ -8,7 +8,8 @@ import org.slf4j.LoggerFactory;
 public enum Sockets {
   /// [#EPOLL] where it is available, otherwise [#NIO].
   AUTO,
-  /// The kernel's own calls: Linux on x86-64 or AArch64, in a JVM with `--enable-native-access=ALL-UNNAMED`.
+  /// The kernel's own calls: Linux on x86-64 or AArch64, in a JVM with
+  /// `--enable-native-access=ALL-UNNAMED`.
   EPOLL,
   /// The JDK's selectors: on every platform, for about 540 bytes and 8 us of processor time more
   /// per connection.

@@ -13,8 +13,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/// The HTTP request that opens a WebSocket (https://www.rfc-editor.org/rfc/rfc6455#section-4.2.1), with the subprotocol that
-/// MQTT prescribes (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901285). Stateless.
+/// The HTTP request that opens a WebSocket (https://www.rfc-editor.org/rfc/rfc6455#section-4.2.1),
+/// with the subprotocol that MQTT prescribes
+/// (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901285). Stateless.
 final class Upgrade {
   /// The longest request, headers and all.
   static final int MOST_BYTES = 4 * 1024;
