@@ -195,13 +195,11 @@ public final class ConnectionPipeline {
       }
     }
 
-    // 2. This node takes the device over: first from its own older connection, then in the
-    //    directory.
+    // 2. The takeover: first from an older connection here, then in the directory
 
     private void takeOver(Welcome known) {
-      // In a storm a CONNECT may have waited in the kernel for seconds, and its client have given
-      // up
-      // and come again: a dead connection must not take the device from a living one.
+      // In a storm a CONNECT may wait in the kernel for seconds, until its client has given up and
+      // connected again: a dead connection must not take the device from a living one.
       link.closeIfPeerLeft();
       if (!link.isOpen()) {
         return;

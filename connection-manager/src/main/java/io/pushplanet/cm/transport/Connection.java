@@ -87,7 +87,7 @@ public final class Connection {
     return !closed && !closing;
   }
 
-  /// Asks the kernel, for a peer that has left is not heard of while reading pauses.
+  /// Asks the kernel, because a peer that has left is not noticed while reading pauses.
   public void closeIfPeerLeft() {
     if (!closed && wire.hasPeerLeft()) {
       close(CloseCause.PEER);

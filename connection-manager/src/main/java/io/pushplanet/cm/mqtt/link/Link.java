@@ -22,7 +22,7 @@ public interface Link {
 
   boolean isOpen();
 
-  /// Closes where the peer is gone already, which is not heard of while reading pauses.
+  /// Closes the link if the peer has gone, which is not noticed while reading pauses.
   default void closeIfPeerLeft() {}
 
   boolean isV5();

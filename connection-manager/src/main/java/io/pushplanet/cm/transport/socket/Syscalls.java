@@ -161,7 +161,7 @@ class Syscalls {
     }
   }
 
-  /// @param descriptors so many of struct pollfd
+  /// @param descriptors the address of `number` struct pollfd
   int poll(long descriptors, long number, int timeoutMillis) {
     try {
       return orError((int) POLL.invokeExact(state, descriptors, number, timeoutMillis));

@@ -87,7 +87,7 @@ class PollerTest {
     assertThat(wire.read(buffer.clear())).isEqualTo(-1);
   }
 
-  /// The selector of java.nio cannot tell before everything is read.
+  /// java.nio's selector cannot tell before all bytes are read.
   @Test
   void a_wire_tells_that_its_peer_has_left_while_bytes_are_unread() throws Exception {
     var peer = connect();
