@@ -21,6 +21,7 @@ import io.pushplanet.common.device.DeviceCredential;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -84,7 +85,8 @@ class ConnectionConfiguration {
             PacketLimits.UNAUTHENTICATED.withPacketBytes(packetBytes), inFlight),
         clock,
         (delay, task) -> {
-          var timer = ForkJoinPool.commonPool().schedule(task, delay.toSeconds(), TimeUnit.SECONDS);
+          ScheduledFuture<?> timer =
+              ForkJoinPool.commonPool().schedule(task, delay.toSeconds(), TimeUnit.SECONDS);
           return () -> timer.cancel(false);
         });
   }

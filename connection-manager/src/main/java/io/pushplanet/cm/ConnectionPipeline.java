@@ -113,7 +113,7 @@ public final class ConnectionPipeline {
 
   /// Drains the device's inbox, which is not empty, if the device is connected to this node.
   public void drain(DeviceKey device) {
-    var session = sessions.find(device);
+    DeviceSession session = sessions.find(device);
     if (session != null) {
       session.loop().execute(session::askForParked);
     }
@@ -139,7 +139,7 @@ public final class ConnectionPipeline {
 
     @Override
     public void packet(MqttPacket packet) {
-      var current = session;
+      DeviceSession current = session;
       if (current == null) {
         first(packet);
         return;
@@ -149,7 +149,7 @@ public final class ConnectionPipeline {
         return;
       }
       switch (packet) {
-        case MqttPacket.PubAck(var packetId, var reason, _) ->
+        case MqttPacket.PubAck(int packetId, ReasonCode reason, _) ->
             current.acknowledged(packetId, reason);
         case MqttPacket.Publish publish -> {
           registrar.heard(current);
@@ -189,7 +189,7 @@ public final class ConnectionPipeline {
       if (!(packet instanceof MqttPacket.Connect connect)) {
         return;
       }
-      var known = reception.receive(link, connect);
+      Welcome known = reception.receive(link, connect);
       if (known != null) {
         takeOver(known);
       }
@@ -206,7 +206,7 @@ public final class ConnectionPipeline {
       }
       long beganNanos = link.loop().nowNanos();
       link.pauseReading();
-      var before = sessions.find(known.device());
+      DeviceSession before = sessions.find(known.device());
       if (before == null || before.passwordEnds() > known.passwordEnds()) {
         // An older password may have been revoked, so this connection must not evict the current
         // one.
@@ -265,7 +265,7 @@ public final class ConnectionPipeline {
               sessionShared,
               this);
       link.accept(known.connect().version(), limits.packet(), known.keepAlive(), known.explains());
-      var loser = sessions.put(made);
+      DeviceSession loser = sessions.put(made);
       boolean newest = registrar.arrived(known.device(), claim.epoch());
       if (loser == made || !newest) {
         if (loser != null && loser != made) {
@@ -279,7 +279,7 @@ public final class ConnectionPipeline {
         reception.outrun(link, known.connect());
         return;
       }
-      var remembered = claim.remembered().orElse(null);
+      RememberedSession remembered = claim.remembered().orElse(null);
       session = made;
       will = known.connect().will();
       wills.cameBack(known.device(), known.connect().cleanStart());
@@ -305,11 +305,12 @@ public final class ConnectionPipeline {
       if (made.isGone()) {
         return;
       }
-      var left = detached.take(device, remembered == null ? 0 : remembered.epoch());
+      List<DetachedWindows.Unacknowledged> left =
+          detached.take(device, remembered == null ? 0 : remembered.epoch());
       if (remembered != null) {
         made.resume(remembered.subscription(), left);
       }
-      var rate = uplinkRates.of(device);
+      Rate rate = uplinkRates.of(device);
       if (rate.waitNanos(link.loop().nowNanos()) == 0) {
         link.resumeReading();
         return;
@@ -325,13 +326,13 @@ public final class ConnectionPipeline {
       var codes = new ArrayList<Integer>();
       Subscription wanted = null;
       int identifier = (int) subscribe.properties().number(PropertyId.SUBSCRIPTION_IDENTIFIER, 0);
-      for (var request : subscribe.requests()) {
-        var reason = judge(request);
+      for (SubscriptionRequest request : subscribe.requests()) {
+        ReasonCode reason = judge(request);
         if (reason.isFailure()) {
           admission.countRefused(reason);
           codes.add(link.isV5() ? reason.code() : ReasonCode.V3_SUBSCRIPTION_FAILED);
         } else {
-          var granted = request.qos().atMost(QoS.AT_LEAST_ONCE);
+          QoS granted = request.qos().atMost(QoS.AT_LEAST_ONCE);
           wanted = Subscription.of(granted, identifier);
           codes.add(granted.ordinal());
         }
@@ -357,7 +358,7 @@ public final class ConnectionPipeline {
 
     private void unsubscribe(DeviceSession current, MqttPacket.Unsubscribe unsubscribe) {
       var codes = new ArrayList<Integer>();
-      for (var filter : unsubscribe.filters()) {
+      for (String filter : unsubscribe.filters()) {
         boolean held = filter.equals(DeviceSession.TOPIC) && current.subscription() != null;
         if (held) {
           current.unsubscribe();
@@ -371,7 +372,7 @@ public final class ConnectionPipeline {
     // 6. Receipts and uplinks
 
     private void published(DeviceSession current, MqttPacket.Publish publish) {
-      var device = current.key();
+      DeviceKey device = current.key();
       if (inbound == null) {
         inbound = inboundAt(uplinkRates.of(device));
       }
@@ -466,7 +467,7 @@ public final class ConnectionPipeline {
     /// takeover or a DISCONNECT it happens before the socket has finished lingering.
     @Override
     public void retire() {
-      var ended = session;
+      DeviceSession ended = session;
       if (ended == null || ended.isGone()) {
         return;
       }
@@ -477,7 +478,7 @@ public final class ConnectionPipeline {
         will = null;
       }
       boolean subscribed = ended.subscription() != null;
-      var left = ended.end();
+      List<DetachedWindows.Unacknowledged> left = ended.end();
       boolean wasCurrent = sessions.remove(ended);
       if (ended.terms().isPersistent()) {
         // A session without a subscription is remembered, too. The directory may have forgotten the

@@ -91,12 +91,12 @@ final class InboundFlow {
     }
     int packetId = publish.packetId();
     window.arrived(packetId, nowNanos);
-    var outcome =
+    UplinkOutcome outcome =
         uplinks.take(device, publish, () -> link.loop().execute(() -> confirmed(packetId)));
     switch (outcome) {
       case UplinkOutcome.Taken _ -> {}
-      case UplinkOutcome.Refused(var reason, var why) -> refuse(publish, reason, why);
-      case UplinkOutcome.Violation(var reason, var why) -> violation(reason, why);
+      case UplinkOutcome.Refused(ReasonCode reason, String why) -> refuse(publish, reason, why);
+      case UplinkOutcome.Violation(ReasonCode reason, String why) -> violation(reason, why);
     }
   }
 
@@ -105,7 +105,7 @@ final class InboundFlow {
     int packetId = publish.packetId();
     if (asksForAck && link.isV5()) {
       admission.countRefused(reason);
-      var told =
+      MqttProperties told =
           link.explains()
               ? MqttProperties.with(PropertyId.REASON_STRING, why)
               : MqttProperties.NONE;

@@ -41,7 +41,7 @@ final class Reception {
       case AdmissionOutcome.Refused refused -> refuse(link, connect, refused);
       case AdmissionOutcome.Admitted _ ->
           switch (handshake.check(connect)) {
-            case HandshakeOutcome.Refused(var reason, var why) -> {
+            case HandshakeOutcome.Refused(ReasonCode reason, String why) -> {
               if (reason == ReasonCode.BAD_USER_NAME_OR_PASSWORD) {
                 admission.failed(link.source(), now);
               }
@@ -112,7 +112,7 @@ final class Reception {
   }
 
   private @Nullable Welcome refuse(Link link, Connect connect, AdmissionOutcome.Refused refused) {
-    var properties = later(refused.why(), refused.retryAfter());
+    MqttProperties.Builder properties = later(refused.why(), refused.retryAfter());
     refused.serverReference().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
     return refuse(link, connect, refused.reason(), properties.build());
   }

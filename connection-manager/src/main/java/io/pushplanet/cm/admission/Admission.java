@@ -46,7 +46,7 @@ public final class Admission {
     this.mostSessions = mostSessions;
     this.serverReferences = serverReferences;
     this.gate = gate;
-    for (var reason : ReasonCode.values()) {
+    for (ReasonCode reason : ReasonCode.values()) {
       refusals.put(
           reason,
           meters.counter("cm.admission.refused", "reason", reason.name().toLowerCase(Locale.ROOT)));
@@ -86,7 +86,7 @@ public final class Admission {
   }
 
   private AdmissionOutcome refused(ReasonCode alone, String why, ListenerKind kind) {
-    var reference = serverReferences.reference(kind);
+    Optional<String> reference = serverReferences.reference(kind);
     return new AdmissionOutcome.Refused(
         reference.isPresent() ? ReasonCode.USE_ANOTHER_SERVER : alone,
         why,
@@ -131,7 +131,7 @@ public final class Admission {
   }
 
   public void countRefused(ReasonCode reason) {
-    var counter = refusals.get(reason);
+    Counter counter = refusals.get(reason);
     if (counter != null) {
       counter.increment();
     }

@@ -20,7 +20,7 @@ public final class DeniedPasswordCache {
 
   /// @param passwordEnds in this second of the epoch
   public boolean isDenied(DeviceKey device, long passwordEnds, long nowNanos) {
-    var denial = known.get(device);
+    Denial denial = known.get(device);
     return denial != null && passwordEnds <= denial.ends && nowNanos - denial.untilNanos < 0;
   }
 

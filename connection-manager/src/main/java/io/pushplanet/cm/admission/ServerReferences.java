@@ -36,12 +36,13 @@ public final class ServerReferences {
     if (set.isPresent()) {
       return set;
     }
-    var reachable = others.stream().filter(node -> address(node, kind).isPresent()).toList();
+    List<NodeLease> reachable =
+        others.stream().filter(node -> address(node, kind).isPresent()).toList();
     if (reachable.isEmpty()) {
       return Optional.empty();
     }
-    var one = reachable.get(random.nextInt(reachable.size()));
-    var other = reachable.get(random.nextInt(reachable.size()));
+    NodeLease one = reachable.get(random.nextInt(reachable.size()));
+    NodeLease other = reachable.get(random.nextInt(reachable.size()));
     return address(one.sessions() <= other.sessions() ? one : other, kind);
   }
 

@@ -1,6 +1,7 @@
 package io.pushplanet.cm.delivery;
 
 import io.pushplanet.cm.directory.OwnershipDoubts;
+import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.transport.Loop;
@@ -38,7 +39,7 @@ public final class BroadcastDispatch {
   public void dispatch(NodeBroadcast frame, Answers answers) {
     shared.metrics().broadcasts.increment();
     var targets = new TargetAnswers(frame.frame(), frame.answerBy(), answers, shared);
-    var publish = TargetAnswers.publish(frame.message());
+    SharedPublish publish = TargetAnswers.publish(frame.message());
     if (targets.endStale(frame.devices().size())) {
       return;
     }
@@ -67,7 +68,7 @@ public final class BroadcastDispatch {
     Long epoch = frame.epochs().get(target);
     var device = new DeviceKey(frame.app(), frame.devices().get(target));
     // A gateway that did not look sends 0.
-    var session = answers.admit(target, device, epoch == 0 ? null : epoch);
+    DeviceSession session = answers.admit(target, device, epoch == 0 ? null : epoch);
     if (session != null) {
       parts
           .computeIfAbsent(session.loop(), _ -> new BroadcastLane.Part(publish, answers))
@@ -76,7 +77,7 @@ public final class BroadcastDispatch {
   }
 
   private void add(Loop loop, BroadcastLane.Part part) {
-    var lane =
+    BroadcastLane lane =
         lanes.computeIfAbsent(
             loop,
             some -> new BroadcastLane(some, shared.settings().broadcastBytes(), shared.metrics()));

@@ -5,6 +5,7 @@ import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.SharedPublish;
+import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -138,7 +139,7 @@ final class BroadcastLane {
   /// @return whether to continue in another turn
   private boolean serve(long now) {
     for (int left = SLICE; left > 0; ) {
-      var part = parts.peek();
+      Part part = parts.peek();
       if (part == null) {
         return false;
       }
@@ -202,7 +203,7 @@ final class BroadcastLane {
   }
 
   private void landed(DeviceSession session, int bytes, Settlement settlement) {
-    var subscription = session.subscription();
+    Subscription subscription = session.subscription();
     boolean unheard =
         settlement instanceof Settlement.Delivered
             && subscription != null

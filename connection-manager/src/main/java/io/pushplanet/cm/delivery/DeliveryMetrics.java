@@ -43,7 +43,7 @@ public final class DeliveryMetrics {
             .register(meters);
     meters.gauge("cm.delivery.targets.open", openTargets);
     meters.gauge("cm.delivery.gateways", gateways);
-    for (var result : Result.values()) {
+    for (Result result : Result.values()) {
       outcomes.put(
           result,
           meters.counter("cm.delivery.outcomes", "result", result.name().toLowerCase(Locale.ROOT)));

@@ -41,7 +41,7 @@ public final class FrameDispatch {
     if (targets.endStale(frame.targets().size())) {
       return;
     }
-    var publishes = frame.messages().stream().map(TargetAnswers::publish).toList();
+    List<SharedPublish> publishes = frame.messages().stream().map(TargetAnswers::publish).toList();
     var offers = new LoopTasks();
     try {
       for (int target = 0; target < frame.targets().size(); target++) {
@@ -69,10 +69,10 @@ public final class FrameDispatch {
       return;
     }
     var device = new DeviceKey(wanted.app(), wanted.device());
-    var session = answers.admit(target, device, wanted.epoch());
+    DeviceSession session = answers.admit(target, device, wanted.epoch());
     if (session != null) {
       var here = new Target(answers, target, session);
-      var publish = publishes.get(wanted.message());
+      SharedPublish publish = publishes.get(wanted.message());
       offers.add(session.loop(), () -> here.offer(publish));
     }
   }

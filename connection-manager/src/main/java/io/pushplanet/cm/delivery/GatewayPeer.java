@@ -7,6 +7,7 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.mqtt.link.Link;
@@ -142,7 +143,7 @@ final class GatewayPeer implements MqttPeer, Answers {
     metrics.gateways.incrementAndGet();
     outcomesTopic = NodeFrame.OUTCOMES_TOPIC + connect.clientId();
     link.accept(connect.version(), LIMITS, new KeepAlive(connect.keepAliveSeconds(), false), true);
-    var told =
+    MqttProperties told =
         connect.version() == MqttVersion.V5
             ? MqttProperties.builder()
                 .number(PropertyId.MAXIMUM_QOS, 1)
@@ -156,9 +157,9 @@ final class GatewayPeer implements MqttPeer, Answers {
   }
 
   private boolean knows(MqttPacket.Connect connect) {
-    var user = connect.userName();
-    var password = connect.password();
-    var expected = settings.password().reveal().getBytes(StandardCharsets.UTF_8);
+    String user = connect.userName();
+    Binary password = connect.password();
+    byte[] expected = settings.password().reveal().getBytes(StandardCharsets.UTF_8);
     return user != null
         && password != null
         && user.equals(settings.user())
@@ -181,7 +182,7 @@ final class GatewayPeer implements MqttPeer, Answers {
 
   private void readNext() {
     while (!reading) {
-      var next = waiting.poll();
+      MqttPacket.Publish next = waiting.poll();
       if (next == null) {
         return;
       }
@@ -196,7 +197,7 @@ final class GatewayPeer implements MqttPeer, Answers {
   private void readElsewhere(MqttPacket.Publish publish) {
     reading = true;
     readers.execute(() -> {
-      var reason = read(publish);
+      ReasonCode reason = read(publish);
       link.loop()
           .execute(() -> {
             reading = false;
@@ -246,7 +247,7 @@ final class GatewayPeer implements MqttPeer, Answers {
 
   private void subscribe(MqttPacket.Subscribe subscribe) {
     var codes = new ArrayList<Integer>();
-    for (var request : subscribe.requests()) {
+    for (SubscriptionRequest request : subscribe.requests()) {
       boolean own = request.filter().equals(outcomesTopic);
       subscribed |= own;
       codes.add(own ? 0 : link.isV5() ? ReasonCode.NOT_AUTHORIZED.code() : 0x80);
@@ -256,7 +257,7 @@ final class GatewayPeer implements MqttPeer, Answers {
 
   private void unsubscribe(MqttPacket.Unsubscribe unsubscribe) {
     var codes = new ArrayList<Integer>();
-    for (var filter : unsubscribe.filters()) {
+    for (String filter : unsubscribe.filters()) {
       boolean own = filter.equals(outcomesTopic) && subscribed;
       codes.add(own ? 0 : ReasonCode.NO_SUBSCRIPTION_EXISTED.code());
       subscribed &= !own;
@@ -286,7 +287,7 @@ final class GatewayPeer implements MqttPeer, Answers {
     Map<String, Gathered> byFrame = new LinkedHashMap<>();
     Answer answer;
     while ((answer = answers.poll()) != null) {
-      var gathered = byFrame.computeIfAbsent(answer.frame(), _ -> new Gathered());
+      Gathered gathered = byFrame.computeIfAbsent(answer.frame(), _ -> new Gathered());
       if (answer.outcome() == null) {
         gathered.delivered.set(answer.target());
       } else {
@@ -299,7 +300,7 @@ final class GatewayPeer implements MqttPeer, Answers {
             new NodeOutcomes(frame, List.of(), NodeOutcomes.runs(gathered.delivered)),
             gathered.delivered.cardinality());
       }
-      var outcomes = gathered.outcomes;
+      List<Outcome> outcomes = gathered.outcomes;
       for (int from = 0; from < outcomes.size(); from += OUTCOMES_PER_MESSAGE) {
         int to = Math.min(outcomes.size(), from + OUTCOMES_PER_MESSAGE);
         send(new NodeOutcomes(frame, outcomes.subList(from, to)), to - from);

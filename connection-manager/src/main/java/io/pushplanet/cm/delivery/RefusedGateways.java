@@ -34,7 +34,7 @@ final class RefusedGateways {
   void count(@Nullable InetAddress source, long nowNanos) {
     refused.increment();
     untold.incrementAndGet();
-    var before = last.get();
+    Line before = last.get();
     boolean quiet = before != null && nowNanos - before.nanos() < QUIET_NANOS;
     if (!quiet && last.compareAndSet(before, new Line(nowNanos))) {
       LOG.warn(

@@ -130,7 +130,7 @@ final class TargetAnswers {
 
   private void answer(int target, DeviceSession session, Settlement settlement) {
     switch (settlement) {
-      case Settlement.Delivered(var lateAt) -> {
+      case Settlement.Delivered(Instant lateAt) -> {
         shared.metrics().outcome(Result.DELIVERED);
         answers.answer(frame, Outcome.delivered(target, session.epoch(), lateAt));
       }
@@ -139,7 +139,7 @@ final class TargetAnswers {
           ended(target, Result.NOT_HERE, NodeOutcomes.NOT_SUBSCRIBED);
       // The gateway checks the time to live before anything else, and finds that it has ended.
       case Settlement.TimedOut(), Settlement.Expired() -> ended(target, Result.TIMEOUT, null);
-      case Settlement.Refused(var why, var detail) -> refused(target, why, detail);
+      case Settlement.Refused(Refusal why, String detail) -> refused(target, why, detail);
     }
   }
 

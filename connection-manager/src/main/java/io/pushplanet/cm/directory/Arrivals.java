@@ -54,12 +54,13 @@ final class Arrivals {
     }
 
     Arriving releasedBy(SessionRelease release) {
-      var last = releases.size() < MOST_RELEASES ? releases : releases.subList(1, MOST_RELEASES);
+      List<SessionRelease> last =
+          releases.size() < MOST_RELEASES ? releases : releases.subList(1, MOST_RELEASES);
       return new Arriving(claims, heard, claimed, newest, added(last, release), waiting);
     }
 
     Arriving claiming(long epoch, @Nullable WaitingClaim claim) {
-      var all = claim == null ? waiting : added(waiting, claim);
+      List<WaitingClaim> all = claim == null ? waiting : added(waiting, claim);
       long newer = Math.max(newest, epoch);
       return new Arriving(claims, heard, Math.max(claimed, epoch), newer, releases, all);
     }
@@ -188,7 +189,7 @@ final class Arrivals {
           found.set(all);
           return all.claims() == 1 ? null : all.with(all.claims() - 1);
         });
-    var all = found.get();
+    Arriving all = found.get();
     if (all.heard() >= epoch || all.newest() > epoch) {
       return Arrival.OUTRUN;
     }
@@ -200,7 +201,7 @@ final class Arrivals {
   /// @param least possible epoch of the claim
   /// @return its epoch, above those of the claims before it
   long presume(DeviceKey device, long least) {
-    var now =
+    Arriving now =
         arriving.computeIfPresent(
             device, (_, all) -> all.presuming(Math.max(least, all.newest() + 1)));
     return now == null ? least : now.newest();
@@ -210,7 +211,7 @@ final class Arrivals {
   ///
   /// @return whether there may be such a connection
   boolean takenOver(DeviceKey device, long epoch) {
-    var now = arriving.computeIfPresent(device, (_, all) -> all.hearing(epoch));
+    Arriving now = arriving.computeIfPresent(device, (_, all) -> all.hearing(epoch));
     return now != null && now.claimed() < epoch;
   }
 
@@ -245,7 +246,7 @@ final class Arrivals {
   /// @param then receives the described session, on any thread, after `formerWithin` at the latest;
   ///     at once if the release has come already
   void await(DeviceKey device, WaitingClaim claim, Consumer<Optional<RememberedSession>> then) {
-    var now = arriving.get(device);
+    Arriving now = arriving.get(device);
     if (now != null) {
       now.answerTo(claim).ifPresent(release -> claim.goOn(RememberedSession.read(release)));
     }
@@ -263,7 +264,7 @@ final class Arrivals {
 
   /// A former owner has released the device and describes the session.
   void released(SessionRelease release) {
-    var now = arriving.computeIfPresent(release.device(), (_, all) -> all.releasedBy(release));
+    Arriving now = arriving.computeIfPresent(release.device(), (_, all) -> all.releasedBy(release));
     if (now != null) {
       now.waiting().stream()
           .filter(claim -> claim.isAnsweredBy(release))

@@ -6,8 +6,8 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.directory.Directory.Answer;
 import io.pushplanet.cm.directory.Directory.Command;
-import io.pushplanet.cm.transport.LoopTasks;
 import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.cm.transport.LoopTasks;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -93,9 +93,9 @@ final class CommandPipeline {
     /// Only the first task runs: when handing back the answers fails, the sender does not know
     /// which tasks were handed over, and hands all of them over again.
     void call(LoopTasks tasks, Function<Callback, Runnable> how) {
-      var its = callback;
+      Callback its = callback;
       if (its != null) {
-        var task = taskOf(its, how);
+        Runnable task = taskOf(its, how);
         tasks.add(
             its.loop(),
             () -> {
@@ -184,7 +184,7 @@ final class CommandPipeline {
   private List<Queued> take() {
     var some = new ArrayList<Queued>(MOST_TOGETHER);
     while (some.size() < MOST_TOGETHER) {
-      var next = queue.poll();
+      Queued next = queue.poll();
       if (next == null) {
         break;
       }
@@ -195,7 +195,7 @@ final class CommandPipeline {
 
   private void execute(List<Queued> some) {
     try {
-      var sent = inTime(some);
+      List<Queued> sent = inTime(some);
       if (!isAnswered(sent)) {
         fail(some);
       }
@@ -215,7 +215,7 @@ final class CommandPipeline {
     long latest = clock.millis() - patience.toMillis();
     var sent = new ArrayList<Queued>(some.size());
     var tasks = new LoopTasks();
-    for (var each : some) {
+    for (Queued each : some) {
       if (each.isTooLate(latest)) {
         each.call(tasks, Callback::tooLate);
         continue;
@@ -261,8 +261,8 @@ final class CommandPipeline {
   }
 
   private void giveBack(List<Queued> some) {
-    for (var each : some) {
-      var command = each.command;
+    for (Queued each : some) {
+      Command command = each.command;
       if (each.callback == null && command != null) {
         unconfirmed.accept(command);
       }
@@ -273,7 +273,7 @@ final class CommandPipeline {
     if (some.isEmpty()) {
       return;
     }
-    var answers = ask(some);
+    List<Answer> answers = ask(some);
     var tasks = new LoopTasks();
     for (int index = 0; index < some.size(); index++) {
       var answer = Optional.of(answers.get(index));
@@ -284,20 +284,20 @@ final class CommandPipeline {
 
   private static void handBackNothing(List<Queued> some) {
     var tasks = new LoopTasks();
-    for (var each : some) {
+    for (Queued each : some) {
       each.call(tasks, NO_ANSWER);
     }
     tasks.go();
   }
 
   private List<Answer> ask(List<Queued> some) {
-    var answers =
+    List<Answer> answers =
         directory.execute(some.stream().map(each -> requireNonNull(each.command)).toList());
     metrics.registrations.record(some.size());
     int failed = 0;
     var why = "";
-    for (var answer : answers) {
-      if (answer instanceof Answer.Failed(var reason)) {
+    for (Answer answer : answers) {
+      if (answer instanceof Answer.Failed(String reason)) {
         failed++;
         why = reason;
       }

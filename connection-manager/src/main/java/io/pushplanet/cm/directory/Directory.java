@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -47,16 +48,16 @@ public interface Directory {
     /// `qos,identifier,epoch`; nodes of an earlier version wrote no epoch. Empty for any other
     /// form.
     static Optional<RememberedSession> read(String text) {
-      var parts = FORM.matcher(text);
+      Matcher parts = FORM.matcher(text);
       if (!parts.matches()) {
         return Optional.empty();
       }
-      var subscription =
+      Subscription subscription =
           text.startsWith(NONE)
               ? null
               : Subscription.of(
                   QoS.of(Integer.parseInt(parts.group(1))), Integer.parseInt(parts.group(2)));
-      var epoch = parts.group(3);
+      String epoch = parts.group(3);
       return Optional.of(
           new RememberedSession(subscription, epoch == null ? 0 : Long.parseLong(epoch)));
     }

@@ -4,8 +4,10 @@ import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.common.session.DeviceKey;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -40,7 +42,8 @@ final class InboxPatrol {
     }
     boolean known = false;
     try {
-      var found = parked.among(sessions.stream().map(DeviceSession::key).toList());
+      Optional<Collection<DeviceKey>> found =
+          parked.among(sessions.stream().map(DeviceSession::key).toList());
       found.ifPresent(devices -> devices.forEach(this::lookInto));
       known = found.isPresent();
     } finally {
@@ -51,7 +54,7 @@ final class InboxPatrol {
   }
 
   private void lookInto(DeviceKey device) {
-    var session = table.find(device);
+    DeviceSession session = table.find(device);
     if (session != null && !session.isLost()) {
       session.loop().execute(session::askForParked);
     }

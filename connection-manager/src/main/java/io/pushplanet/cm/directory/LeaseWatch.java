@@ -19,7 +19,7 @@ public final class LeaseWatch {
   /// @return whether the former lease had run out or was lost: gateways then parked the messages
   ///     for this node's devices, and told this node nothing
   synchronized boolean renewed(Instant at, Instant answered, boolean known) {
-    var before = renewedAt;
+    Instant before = renewedAt;
     renewedAt = at;
     return before != null && (!known || before.plus(SessionDirectory.LEASE).isBefore(answered));
   }

@@ -1,6 +1,8 @@
 package io.pushplanet.cm.directory;
 
+import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.Fencing.Tenure;
 import io.pushplanet.common.session.SessionNotice;
 import io.pushplanet.common.session.SessionNotice.Denial;
@@ -44,10 +46,10 @@ final class NoticeHandler {
   /// released it. A session confirms when it ends. A connection that is still arriving confirms
   /// when it ends, too, unless it was claimed later than the other node's.
   private void takenOver(Takeover notice) {
-    var device = notice.device();
+    DeviceKey device = notice.device();
     pendingTakeovers.add(device, notice.owner());
     boolean mayArrive = arrivals.takenOver(device, notice.owner().epoch());
-    var session = table.find(device);
+    DeviceSession session = table.find(device);
     if (session == null && !mayArrive) {
       pendingTakeovers.confirm(device, "");
     } else if (session != null
@@ -63,7 +65,7 @@ final class NoticeHandler {
   /// and the directory answers the device's next attempt.
   private void denied(Denial notice) {
     arrivals.takenOver(notice.device(), notice.epoch());
-    var session = table.find(notice.device());
+    DeviceSession session = table.find(notice.device());
     if (session == null) {
       return;
     }
@@ -78,7 +80,7 @@ final class NoticeHandler {
   /// connects again. A session that was claimed after the change already began anew.
   private void handedOver(Handover notice) {
     arrivals.takenOver(notice.device(), notice.epoch());
-    var session = table.find(notice.device());
+    DeviceSession session = table.find(notice.device());
     if (session != null && session.epoch() <= notice.epoch()) {
       session.handOver();
     }

@@ -4,6 +4,7 @@ import io.pushplanet.cm.directory.Directory.Command;
 import io.pushplanet.common.session.DeviceKey;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /// Ends of connections that the directory has not received, because it was away or its queue was
@@ -27,8 +28,9 @@ final class PendingReleases {
   /// Keeps the command if it ends a connection.
   void keep(Command command) {
     switch (command) {
-      case Command.End(var device, var epoch, _, _, _) -> keep(device, new End(epoch, command));
-      case Command.Release(var device, var epoch) -> keep(device, new End(epoch, command));
+      case Command.End(DeviceKey device, long epoch, _, _, _) ->
+          keep(device, new End(epoch, command));
+      case Command.Release(DeviceKey device, long epoch) -> keep(device, new End(epoch, command));
       case Command.Claim _, Command.Remember _, Command.Forget _, Command.ConfirmRelease _ -> {}
     }
   }
@@ -51,7 +53,7 @@ final class PendingReleases {
   /// Takes out up to `most` commands.
   List<Command> take(int most) {
     var some = new ArrayList<Command>();
-    for (var each : ends.entrySet()) {
+    for (Map.Entry<DeviceKey, End> each : ends.entrySet()) {
       if (some.size() >= most) {
         break;
       }

@@ -44,7 +44,7 @@ final class PendingTakeovers {
   /// @param session as [Directory.RememberedSession#text] writes it; empty when there is nothing to
   ///     resume
   void confirm(DeviceKey device, String session) {
-    var all = claimants.remove(device);
+    List<SessionOwner> all = claimants.remove(device);
     if (all != null) {
       confirm(device, all, session);
     }
@@ -58,7 +58,8 @@ final class PendingTakeovers {
         device,
         (_, all) -> {
           all.stream().filter(claimant -> claimant.epoch() < epoch).forEach(older::add);
-          var newer = all.stream().filter(claimant -> claimant.epoch() >= epoch).toList();
+          List<SessionOwner> newer =
+              all.stream().filter(claimant -> claimant.epoch() >= epoch).toList();
           return newer.isEmpty() ? null : newer;
         });
     confirm(device, older, "");
@@ -70,7 +71,7 @@ final class PendingTakeovers {
   }
 
   private void confirm(DeviceKey device, List<SessionOwner> some, String session) {
-    for (var claimant : some) {
+    for (SessionOwner claimant : some) {
       if (health.isReachable() && commands.waiting() < mostWaiting) {
         commands.add(new Command.ConfirmRelease(device, claimant, session), null);
       }

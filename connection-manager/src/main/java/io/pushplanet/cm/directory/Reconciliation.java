@@ -97,8 +97,8 @@ final class Reconciliation {
     if (hasToSend) {
       return shorter(SHORTEST_PAUSE, every);
     }
-    var bulkEvery = every.multipliedBy(InboxPatrol.BULK).dividedBy(Math.max(1, table.size()));
-    var pause = shorter(LONGEST_PAUSE, longer(SHORTEST_PAUSE, bulkEvery));
+    Duration bulkEvery = every.multipliedBy(InboxPatrol.BULK).dividedBy(Math.max(1, table.size()));
+    Duration pause = shorter(LONGEST_PAUSE, longer(SHORTEST_PAUSE, bulkEvery));
     return shorter(pause, every);
   }
 
@@ -117,7 +117,7 @@ final class Reconciliation {
     try {
       compareArrived();
       while (due > 0) {
-        var some = ahead(Math.min(due, InboxPatrol.BULK));
+        List<DeviceSession> some = ahead(Math.min(due, InboxPatrol.BULK));
         if (some.isEmpty()) {
           return;
         }
@@ -186,7 +186,7 @@ final class Reconciliation {
 
   private void endDenied() {
     try {
-      var sessions = table.all().iterator();
+      Iterator<DeviceSession> sessions = table.all().iterator();
       while (sessions.hasNext()) {
         endDenied(InboxPatrol.bulkOf(sessions));
       }
@@ -203,13 +203,15 @@ final class Reconciliation {
       return;
     }
     // Before the table, as in Registrar#absent.
-    var over = arrivingUncompared.stream().filter(device -> !arrivals.isArriving(device)).toList();
+    List<DeviceKey> over =
+        arrivingUncompared.stream().filter(device -> !arrivals.isArriving(device)).toList();
     // First: a device that is added again meanwhile must stay.
     over.forEach(arrivingUncompared::remove);
     try {
-      var sessions = over.stream().map(table::find).filter(Objects::nonNull).iterator();
+      Iterator<DeviceSession> sessions =
+          over.stream().map(table::find).filter(Objects::nonNull).iterator();
       while (sessions.hasNext()) {
-        var some = InboxPatrol.bulkOf(sessions);
+        List<DeviceSession> some = InboxPatrol.bulkOf(sessions);
         compare(some, IGNORE);
         endDenied(some);
       }
@@ -222,7 +224,7 @@ final class Reconciliation {
   private void endDenied(List<DeviceSession> some) {
     Map<DeviceKey, Long> passwordEnds = HashMap.newHashMap(some.size());
     some.forEach(session -> passwordEnds.put(session.key(), session.passwordEnds()));
-    var denied = directory.denied(passwordEnds);
+    Set<DeviceKey> denied = directory.denied(passwordEnds);
     some.stream().filter(session -> denied.contains(session.key())).forEach(DeviceSession::deny);
   }
 
@@ -295,12 +297,12 @@ final class Reconciliation {
   }
 
   private void compare(List<DeviceSession> sessions, Runnable answered) {
-    var devices = sessions.stream().map(DeviceSession::key).toList();
-    var owners = directory.owners(devices);
+    List<DeviceKey> devices = sessions.stream().map(DeviceSession::key).toList();
+    Map<DeviceKey, SessionOwner> owners = directory.owners(devices);
     answered.run();
     Map<DeviceKey, DeviceSession> unknown = new HashMap<>();
     for (int index = 0; index < devices.size(); index++) {
-      var session = sessions.get(index);
+      DeviceSession session = sessions.get(index);
       if (judge(session, owners.get(devices.get(index))) instanceof Tenure.Unknown) {
         unknown.put(devices.get(index), session);
       }
@@ -317,13 +319,13 @@ final class Reconciliation {
       session.presume();
       announced.put(device, new Announced(session.epoch(), session.passwordEnds()));
     });
-    var answer = directory.announce(announced);
+    Directory.Announcement answer = directory.announce(announced);
     answered.run();
     answer.denied().forEach(device -> Objects.requireNonNull(unknown.get(device)).deny());
     answer
         .owners()
         .forEach((device, owner) -> {
-          var session = unknown.get(device);
+          DeviceSession session = unknown.get(device);
           if (session == null || table.find(device) != session) {
             return;
           }
@@ -346,17 +348,17 @@ final class Reconciliation {
   }
 
   Tenure judge(DeviceSession session, @Nullable SessionOwner owner) {
-    var tenure = Fencing.judge(node, session.epoch(), owner);
+    Tenure tenure = Fencing.judge(node, session.epoch(), owner);
     switch (tenure) {
       case Tenure.Kept(), Tenure.Unknown() -> {}
-      case Tenure.Renewed(var epoch) -> {
+      case Tenure.Renewed(long epoch) -> {
         // The newer epoch belongs to a connection that is arriving: if this session adopted it, its
         // end would remove that connection's entry.
         if (!arrivals.isArriving(session.key())) {
           session.adoptEpoch(epoch);
         }
       }
-      case Tenure.Lost(var winner) -> lost(session, winner);
+      case Tenure.Lost(SessionOwner winner) -> lost(session, winner);
     }
     return tenure;
   }

@@ -34,7 +34,7 @@ final class ReconciliationLoop {
     Thread.ofVirtual()
         .name("cm-compare")
         .start(() -> {
-          for (var pause = pause(); !isStoppedWithin(pause); pause = pause()) {
+          for (Duration pause = pause(); !isStoppedWithin(pause); pause = pause()) {
             compareNext(pause);
           }
         });

@@ -1,5 +1,6 @@
 package io.pushplanet.cm.directory;
 
+import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.LastSeen;
@@ -195,7 +196,7 @@ final class RedisDirectory implements Directory {
   @Override
   public List<Answer> execute(List<Command> commands) {
     var lines = new StringBuilder(ROOM_OF_EACH * commands.size());
-    for (var command : commands) {
+    for (Command command : commands) {
       write(command, lines);
     }
     List<String> told =
@@ -207,22 +208,22 @@ final class RedisDirectory implements Directory {
             Long.toString(LONGEST.toMillis()),
             lines.toString());
     var answers = new ArrayList<Answer>(told.size());
-    for (var text : told) {
+    for (String text : told) {
       answers.add(answer(text));
     }
     return answers;
   }
 
   private static void write(Command command, StringBuilder into) {
-    var device = command.device();
+    DeviceKey device = command.device();
     switch (command) {
-      case Command.Claim(_, var former, var ends) ->
+      case Command.Claim(_, FormerSession former, long ends) ->
           put(into, "claim", 0, ends, device, word(former));
-      case Command.Remember(_, var epoch, var subscription, var ends) ->
+      case Command.Remember(_, long epoch, Subscription subscription, long ends) ->
           put(into, "remember", epoch, ends, device, RememberedSession.text(subscription));
-      case Command.Forget(_, var epoch, var ends) -> put(into, "forget", epoch, ends, device, "");
-      case Command.Release(_, var epoch) -> put(into, "release", epoch, 0, device, "");
-      case Command.ConfirmRelease(_, var claimant, var session) ->
+      case Command.Forget(_, long epoch, long ends) -> put(into, "forget", epoch, ends, device, "");
+      case Command.Release(_, long epoch) -> put(into, "release", epoch, 0, device, "");
+      case Command.ConfirmRelease(_, SessionOwner claimant, String session) ->
           put(
               into,
               "letgo",
@@ -230,7 +231,7 @@ final class RedisDirectory implements Directory {
               0,
               device,
               claimant.node().value() + " " + session);
-      case Command.End(_, var epoch, var seconds, var left, var ends) -> {
+      case Command.End(_, long epoch, long seconds, Subscription left, long ends) -> {
         long millis = Math.min(Duration.ofSeconds(seconds).toMillis(), LONGEST.toMillis());
         put(into, "end", epoch, ends, device, millis + " " + RememberedSession.text(left));
       }
@@ -298,8 +299,8 @@ final class RedisDirectory implements Directory {
     Map<DeviceKey, SessionOwner> owners = HashMap.newHashMap(each.size());
     Set<DeviceKey> denied = new HashSet<>();
     for (int index = 0; index < each.size(); index++) {
-      var device = each.get(index).getKey();
-      var answer = answers.get(index);
+      DeviceKey device = each.get(index).getKey();
+      String answer = answers.get(index);
       if (answer.charAt(0) == DENIED) {
         denied.add(device);
       } else {

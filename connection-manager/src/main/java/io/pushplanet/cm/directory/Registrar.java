@@ -8,11 +8,13 @@ import io.pushplanet.cm.directory.Directory.FormerSession;
 import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionNotice;
+import io.pushplanet.common.session.SessionOwner;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
@@ -184,9 +186,10 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
       boolean denied = answer.isPresent() && answer.get() instanceof Answer.Denied;
       return denied ? () -> refused(device, then) : () -> presumed(device, then);
     }
-    var elsewhere = claimed.former().filter(owner -> !owner.node().equals(node));
+    Optional<SessionOwner> elsewhere = claimed.former().filter(owner -> !owner.node().equals(node));
     elsewhere.ifPresent(_ -> metrics.takeovers.increment());
-    var claim = arrivals.claimed(device, claimed.epoch(), elsewhere.filter(_ -> claimed.heard()));
+    Optional<Arrivals.WaitingClaim> claim =
+        arrivals.claimed(device, claimed.epoch(), elsewhere.filter(_ -> claimed.heard()));
     return () -> {
       pendingReleases.forget(device);
       pendingTakeovers.confirmOlder(device, claimed.epoch());
@@ -196,7 +199,8 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
                   device,
                   waiting,
                   released -> {
-                    var remembered = inherited(device, wish, passwordEnds, claimed, released);
+                    Optional<RememberedSession> remembered =
+                        inherited(device, wish, passwordEnds, claimed, released);
                     loop.execute(() -> then.accept(new Claim.Taken(claimed.epoch(), remembered)));
                   }),
           () -> then.accept(new Claim.Taken(claimed.epoch(), claimed.remembered())));
@@ -211,7 +215,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   /// The directory is away: this node takes the device without it.
   private void presumed(DeviceKey device, Consumer<Claim> then) {
     pendingReleases.forget(device);
-    var held = table.find(device);
+    DeviceSession held = table.find(device);
     long now = clock.millis();
     long epoch = arrivals.presume(device, held == null ? now : Math.max(now, held.epoch() + 1));
     then.accept(new Claim.Taken(epoch, Optional.empty()));
@@ -246,8 +250,8 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   /// @return whether the device is still this connection's: false when another connection has
   ///     claimed it since
   public boolean arrived(DeviceKey device, long epoch) {
-    var arrival = arrivals.arrived(device, epoch);
-    var session = table.find(device);
+    Arrival arrival = arrivals.arrived(device, epoch);
+    DeviceSession session = table.find(device);
     if (session == null && !arrivals.isArriving(device)) {
       pendingTakeovers.confirm(device, "");
     }
@@ -270,7 +274,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     if (table.find(device) != null) {
       return;
     }
-    var held = claim.remembered().filter(_ -> expirySeconds > 0);
+    Optional<RememberedSession> held = claim.remembered().filter(_ -> expirySeconds > 0);
     send(
         held.<Command>map(session ->
                 new Command.End(
@@ -297,7 +301,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   private Command subscriptionOf(DeviceSession session) {
     // First: a change from here on queues another command.
     changed.remove(session);
-    var subscription = session.subscription();
+    Subscription subscription = session.subscription();
     return subscription == null
         ? new Command.Forget(session.key(), session.epoch(), session.passwordEnds())
         : new Command.Remember(
@@ -319,7 +323,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   ///
   /// @param expirySeconds as the device asked for last
   public void release(DeviceSession session, long expirySeconds) {
-    var left = session.subscription();
+    Subscription left = session.subscription();
     boolean known = !session.isPresumed() && (left != null || session.isHeard());
     long seconds = known ? expirySeconds : 0;
     send(new Command.End(session.key(), session.epoch(), seconds, left, session.passwordEnds()));

@@ -2,6 +2,7 @@ package io.pushplanet.cm.handshake;
 
 import io.pushplanet.cm.handshake.HandshakeOutcome.Refused;
 import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
+import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket.Connect;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
@@ -68,7 +69,7 @@ public final class DeviceHandshake {
   }
 
   public HandshakeOutcome check(Connect connect) {
-    var properties = connect.properties();
+    MqttProperties properties = connect.properties();
     if (properties.has(PropertyId.AUTHENTICATION_METHOD)) {
       return new Refused(
           ReasonCode.BAD_AUTHENTICATION_METHOD, "log in with user name and password");
@@ -82,7 +83,7 @@ public final class DeviceHandshake {
           ReasonCode.PACKET_TOO_LARGE,
           "the Maximum Packet Size must be " + SMALLEST_MAXIMUM_PACKET + " or more");
     }
-    var will = refusedWill(connect.will());
+    Refused will = refusedWill(connect.will());
     if (will != null) {
       return will;
     }
@@ -90,8 +91,8 @@ public final class DeviceHandshake {
   }
 
   private HandshakeOutcome login(Connect connect) {
-    var app = connect.userName();
-    var password = connect.password();
+    String app = connect.userName();
+    Binary password = connect.password();
     if (app == null || password == null || !AppId.isValid(app)) {
       return new Refused(
           ReasonCode.BAD_USER_NAME_OR_PASSWORD,
@@ -110,7 +111,7 @@ public final class DeviceHandshake {
           new Refused(
               ReasonCode.BAD_USER_NAME_OR_PASSWORD,
               "the credential has expired: register the device again");
-      case Verdict.Valid(var ends) ->
+      case Verdict.Valid(long ends) ->
           new Welcome(
               new DeviceKey(apps.computeIfAbsent(device.app(), first -> first), device.device()),
               ends,
@@ -152,7 +153,7 @@ public final class DeviceHandshake {
   }
 
   private SessionTerms terms(Connect connect) {
-    var properties = connect.properties();
+    MqttProperties properties = connect.properties();
     long expiry =
         connect.version() == MqttVersion.V5
             ? Math.min(
@@ -163,7 +164,7 @@ public final class DeviceHandshake {
             (int) Math.min(window, properties.number(PropertyId.RECEIVE_MAXIMUM, 0xFFFF)),
             largestPacket(connect),
             expiry);
-    var before = usual;
+    SessionTerms before = usual;
     if (terms.equals(before)) {
       return before;
     }
@@ -176,7 +177,7 @@ public final class DeviceHandshake {
     if (welcome.connect().version() != MqttVersion.V5) {
       return MqttProperties.NONE;
     }
-    var told =
+    MqttProperties.Builder told =
         MqttProperties.builder()
             .number(PropertyId.MAXIMUM_QOS, 1)
             .number(PropertyId.RETAIN_AVAILABLE, 0)

@@ -7,6 +7,8 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -56,15 +58,15 @@ final class BroadcastShelf {
   Map<DeviceKey, InboxPage.Rows> added(
       Map<DeviceKey, InboxPage.Rows> pages, List<DeviceKey> devices, long nowMillis)
       throws SQLException {
-    try (var connection = database.getConnection()) {
-      var owed = owed(connection, devices, nowMillis);
+    try (Connection connection = database.getConnection()) {
+      List<Wanted> owed = owed(connection, devices, nowMillis);
       if (owed.isEmpty()) {
         return pages;
       }
-      var broadcasts = broadcasts(connection, owed);
+      Map<MessageId, Broadcast> broadcasts = broadcasts(connection, owed);
       Map<DeviceKey, List<InboxRow>> rows = new HashMap<>();
-      for (var one : owed) {
-        var broadcast = broadcasts.get(one.list().message());
+      for (Wanted one : owed) {
+        Broadcast broadcast = broadcasts.get(one.list().message());
         if (broadcast != null) {
           rows.computeIfAbsent(one.device(), _ -> new ArrayList<>())
               .add(row(one, broadcast, nowMillis));
@@ -72,7 +74,7 @@ final class BroadcastShelf {
       }
       Map<DeviceKey, InboxPage.Rows> merged = new HashMap<>(pages);
       rows.forEach((device, some) -> {
-        var own = pages.getOrDefault(device, InboxPage.Rows.NONE);
+        InboxPage.Rows own = pages.getOrDefault(device, InboxPage.Rows.NONE);
         merged.put(device, own.with(some));
       });
       return merged;
@@ -81,7 +83,7 @@ final class BroadcastShelf {
 
   /// The devices that a list names beyond their positions.
   Set<DeviceKey> among(List<DeviceKey> devices, long nowMillis) throws SQLException {
-    try (var connection = database.getConnection()) {
+    try (Connection connection = database.getConnection()) {
       Set<DeviceKey> found = new HashSet<>();
       owed(connection, devices, nowMillis).forEach(one -> found.add(one.device()));
       return found;
@@ -89,8 +91,8 @@ final class BroadcastShelf {
   }
 
   private static InboxRow row(Wanted one, Broadcast broadcast, long nowMillis) {
-    var list = one.list();
-    var fate =
+    BroadcastList list = one.list();
+    Fate fate =
         broadcast.cancelled()
             ? Fate.CANCELLED
             : list.expiresAtMillis() <= nowMillis ? Fate.EXPIRED : Fate.DUE;
@@ -110,20 +112,20 @@ final class BroadcastShelf {
       throws SQLException {
     Map<AppId, Long> newest = new HashMap<>();
     List<Wanted> candidates = new ArrayList<>();
-    for (var device : devices) {
+    for (DeviceKey device : devices) {
       newest.putIfAbsent(device.app(), 0L);
     }
-    for (var app : newest.entrySet()) {
-      var lists = known.of(connection, app.getKey(), nowMillis);
+    for (Map.Entry<AppId, Long> app : newest.entrySet()) {
+      KnownLists.OfApp lists = known.of(connection, app.getKey(), nowMillis);
       app.setValue(lists.newest());
-      for (var device : devices) {
+      for (DeviceKey device : devices) {
         if (device.app().equals(app.getKey())) {
           lists.forEach(device.device(), list -> candidates.add(new Wanted(device, list)));
         }
       }
     }
-    var wanted = unpassed(connection, candidates);
-    var owed = naming(connection, wanted);
+    List<Wanted> wanted = unpassed(connection, candidates);
+    List<Wanted> owed = naming(connection, wanted);
     passInVain(connection, wanted, owed, newest, Instant.ofEpochMilli(nowMillis));
     return owed;
   }
@@ -160,13 +162,13 @@ final class BroadcastShelf {
     }
     var devices = new SomeDevices(wanted.stream().map(Wanted::device).distinct().toList());
     Map<DeviceKey, Long> positions = new HashMap<>();
-    try (var statement =
+    try (PreparedStatement statement =
         connection.prepareStatement(
             "SELECT app_id, device_id, seq FROM broadcast_positions WHERE "
                 + devices.condition())) {
       statement.setQueryTimeout(SECONDS);
       devices.bind(statement);
-      try (var row = statement.executeQuery()) {
+      try (ResultSet row = statement.executeQuery()) {
         while (row.next()) {
           positions.put(
               new DeviceKey(new AppId(row.getString(1)), new DeviceId(row.getString(2))),
@@ -182,21 +184,21 @@ final class BroadcastShelf {
   /// The lists that really name the device.
   private List<Wanted> naming(Connection connection, List<Wanted> wanted) throws SQLException {
     Map<AppId, Map<Long, List<Wanted>>> byList = new HashMap<>();
-    for (var one : wanted) {
+    for (Wanted one : wanted) {
       byList
           .computeIfAbsent(one.device().app(), _ -> new HashMap<>())
           .computeIfAbsent(one.list().seq(), _ -> new ArrayList<>())
           .add(one);
     }
     List<Wanted> naming = new ArrayList<>();
-    for (var app : byList.entrySet()) {
-      var lists = app.getValue();
+    for (Map.Entry<AppId, Map<Long, List<Wanted>>> app : byList.entrySet()) {
+      Map<Long, List<Wanted>> lists = app.getValue();
       texts.read(
           connection,
           app.getKey(),
           lists.keySet(),
           (seq, devices) -> {
-            for (var one : lists.getOrDefault(seq, List.of())) {
+            for (Wanted one : lists.getOrDefault(seq, List.of())) {
               if (devices.contains(one.device().device())) {
                 naming.add(one);
               }
@@ -210,13 +212,13 @@ final class BroadcastShelf {
   private static Map<MessageId, Broadcast> broadcasts(
       Connection connection, Collection<Wanted> owed) throws SQLException {
     Map<AppId, Set<MessageId>> byApp = new HashMap<>();
-    for (var one : owed) {
+    for (Wanted one : owed) {
       byApp.computeIfAbsent(one.device().app(), _ -> new HashSet<>()).add(one.list().message());
     }
     Map<MessageId, Broadcast> broadcasts = new HashMap<>();
-    for (var app : byApp.entrySet()) {
+    for (Map.Entry<AppId, Set<MessageId>> app : byApp.entrySet()) {
       var marks = String.join(",", Collections.nCopies(app.getValue().size(), "?"));
-      try (var statement =
+      try (PreparedStatement statement =
           connection.prepareStatement(
               "SELECT message_id, slot, payload, cancelled_at IS NOT NULL FROM broadcasts"
                   + " WHERE app_id=? AND message_id IN ("
@@ -225,10 +227,10 @@ final class BroadcastShelf {
         statement.setQueryTimeout(SECONDS);
         statement.setString(1, app.getKey().value());
         int index = 2;
-        for (var message : app.getValue()) {
+        for (MessageId message : app.getValue()) {
           statement.setString(index++, message.value());
         }
-        try (var row = statement.executeQuery()) {
+        try (ResultSet row = statement.executeQuery()) {
           while (row.next()) {
             broadcasts.put(
                 new MessageId(row.getString(1)),
@@ -247,7 +249,7 @@ final class BroadcastShelf {
     Map<DeviceKey, Long> positions = new HashMap<>();
     rows.forEach(row -> positions.merge(row.device(), row.position(), Math::max));
     if (!positions.isEmpty()) {
-      try (var connection = database.getConnection()) {
+      try (Connection connection = database.getConnection()) {
         move(connection, positions, now);
       }
     }
@@ -264,14 +266,14 @@ final class BroadcastShelf {
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     var devices = new ArrayList<>(positions.keySet());
     devices.sort(InboxTable.ORDER);
-    try (var statement =
+    try (PreparedStatement statement =
         connection.prepareStatement(
             "INSERT INTO broadcast_positions (app_id, device_id, seq, moved_at) VALUES "
                 + String.join(",", Collections.nCopies(devices.size(), "(?,?,?,?)"))
                 + " ON DUPLICATE KEY UPDATE seq=GREATEST(seq, VALUES(seq)), moved_at=VALUES(moved_at)")) {
       statement.setQueryTimeout(SECONDS);
       int index = 1;
-      for (var device : devices) {
+      for (DeviceKey device : devices) {
         statement.setString(index++, device.app().value());
         statement.setString(index++, device.device().value());
         statement.setLong(index++, positions.getOrDefault(device, 0L));

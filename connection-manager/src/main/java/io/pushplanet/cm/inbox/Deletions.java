@@ -111,7 +111,7 @@ final class Deletions implements AutoCloseable {
       closed.await(pauseNanos, TimeUnit.NANOSECONDS);
       return;
     }
-    var first = waiting.poll(pauseNanos, TimeUnit.NANOSECONDS);
+    Done first = waiting.poll(pauseNanos, TimeUnit.NANOSECONDS);
     if (first != null) {
       var batch = new ArrayList<Done>();
       batch.add(first);
@@ -184,7 +184,7 @@ final class Deletions implements AutoCloseable {
   }
 
   private static boolean isOfClass(String two, SQLException e) {
-    var state = e.getSQLState();
+    String state = e.getSQLState();
     return state != null && state.startsWith(two);
   }
 

@@ -23,6 +23,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -138,7 +139,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   /// The devices for which messages are parked; empty while MySQL is away. Blocks.
   public Optional<Collection<DeviceKey>> among(List<DeviceKey> devices) {
     try {
-      var now = clock.instant();
+      Instant now = clock.instant();
       var found = new LinkedHashSet<>(table.among(devices, now));
       found.addAll(broadcasts.among(devices, now.toEpochMilli()));
       reads.increment();
@@ -158,7 +159,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
 
   @Override
   public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
-    var event =
+    DeliveryEvent event =
         lateAt == null
             ? ended(row, DeliveryState.DELIVERED, null, "from inbox")
             : LateAcknowledgements.event(row.device(), row.message(), lateAt);
@@ -167,7 +168,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
 
   @Override
   public void failed(InboxRow row, Settlement.Refused why, Then then) {
-    var detail = why.detail();
+    String detail = why.detail();
     finished(
         row,
         DeliveryState.FAILED,
@@ -194,7 +195,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
 
   private DeliveryEvent ended(
       InboxRow row, DeliveryState state, @Nullable String reason, String action) {
-    var now = clock.instant();
+    Instant now = clock.instant();
     var attempt = Attempt.fromInbox(now, state, reason, action);
     return new DeliveryEvent.Ended(
         row.device().app(), now, row.message(), row.device().device(), state, attempt);
@@ -216,7 +217,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private void readForEver() {
     while (closed.getCount() > 0) {
       try {
-        var batch = gathered();
+        List<Request> batch = gathered();
         if (!batch.isEmpty()) {
           readAll(batch);
         }
@@ -233,7 +234,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private List<Request> gathered() throws InterruptedException {
     gathering.lockInterruptibly();
     try {
-      var first = requests.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      Request first = requests.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
       if (first == null) {
         return List.of();
       }
@@ -264,14 +265,15 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
 
   private void readAll(List<Request> batch) {
     var byDevice = new LinkedHashMap<DeviceKey, List<Request>>();
-    for (var request : batch) {
+    for (Request request : batch) {
       byDevice.computeIfAbsent(request.device(), _ -> new ArrayList<>()).add(request);
     }
     var tasks = new LoopTasks();
     try {
       var devices = List.copyOf(byDevice.keySet());
-      var now = clock.instant();
-      var pages = broadcasts.added(table.read(devices, now), devices, now.toEpochMilli());
+      Instant now = clock.instant();
+      Map<DeviceKey, InboxPage.Rows> pages =
+          broadcasts.added(table.read(devices, now), devices, now.toEpochMilli());
       reads.increment();
       reached(true, "");
       byDevice.forEach((device, asked) -> {

@@ -5,6 +5,7 @@ import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.common.message.MessageId;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
@@ -67,7 +68,7 @@ public final class InboxDrain {
 
   /// Whether a message older than this fresh one may still have to be sent, and soon will be.
   public boolean isAheadOf(MessageId fresh) {
-    var next = rows.peek();
+    InboxRow next = rows.peek();
     boolean mayBeOlder = next == null ? asked || again : !next.isNewerThan(fresh);
     return mayBeOlder && stillSweeps < MOST_STILL_SWEEPS;
   }
@@ -76,7 +77,7 @@ public final class InboxDrain {
   /// newer than `fresh`, the first waiting message.
   public @Nullable OutboundMessage next(@Nullable MessageId fresh) {
     while (!rows.isEmpty()) {
-      var row = rows.element();
+      InboxRow row = rows.element();
       if ((row.isBroadcast() && broadcastUnderWay) || (fresh != null && row.isNewerThan(fresh))) {
         return null;
       }
@@ -138,11 +139,11 @@ public final class InboxDrain {
       return;
     }
     switch (page) {
-      case InboxPage.Rows(var read, var more) -> {
+      case InboxPage.Rows(List<InboxRow> read, boolean more) -> {
         stillSweeps = 0;
         again |= more;
         outstanding += read.size();
-        for (var row : read) {
+        for (InboxRow row : read) {
           rows.add(ahead.containsKey(row.message()) ? row.with(InboxRow.Fate.REPEAT) : row);
         }
         session.pump();
@@ -176,7 +177,7 @@ public final class InboxDrain {
     public void settled(OutboundMessage message, Settlement settlement) {
       stillSweeps = 0;
       switch (settlement) {
-        case Settlement.Delivered(var lateAt) ->
+        case Settlement.Delivered(Instant lateAt) ->
             tell(row, then -> inbox.delivered(row, lateAt, then));
         case Settlement.Refused refused when refused.why().isForGood() ->
             tell(row, then -> inbox.failed(row, refused, then));

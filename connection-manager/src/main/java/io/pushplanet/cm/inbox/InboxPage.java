@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.ListIterator;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -30,7 +31,7 @@ public sealed interface InboxPage {
       List<InboxRow> all = new ArrayList<>(rows);
       broadcasts.stream().filter(row -> !isBeyond(row.message())).forEach(all::add);
       all.sort(Comparator.comparing(InboxRow::message).thenComparingLong(InboxRow::seq));
-      var newest = newest(broadcasts);
+      Map<String, MessageId> newest = newest(broadcasts);
       Set<MessageId> before = new HashSet<>();
       all.replaceAll(row -> {
         if (row.fate() != Fate.DUE) {
@@ -51,10 +52,10 @@ public sealed interface InboxPage {
 
     private Map<String, MessageId> newest(List<InboxRow> broadcasts) {
       Map<String, MessageId> newest = new HashMap<>();
-      for (var row : rows) {
+      for (InboxRow row : rows) {
         newest.put(row.slot(), row.message());
       }
-      for (var row : broadcasts) {
+      for (InboxRow row : broadcasts) {
         if (row.fate() != Fate.CANCELLED) {
           newest.merge(
               row.slot(), row.message(), (one, other) -> one.compareTo(other) > 0 ? one : other);
@@ -69,8 +70,8 @@ public sealed interface InboxPage {
       var left = new TreeSet<Long>();
       owed.forEach(row -> left.add(row.seq()));
       long highest = 0;
-      for (var turns = inTurn.listIterator(); turns.hasNext(); ) {
-        var row = turns.next();
+      for (ListIterator<InboxRow> turns = inTurn.listIterator(); turns.hasNext(); ) {
+        InboxRow row = turns.next();
         if (row.isBroadcast()) {
           left.remove(row.seq());
           highest = Math.max(highest, row.seq());

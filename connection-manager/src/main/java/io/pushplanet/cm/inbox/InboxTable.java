@@ -6,6 +6,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -40,17 +41,17 @@ final class InboxTable {
   /// The devices that have an unexpired row.
   List<DeviceKey> among(List<DeviceKey> devices, Instant now) throws SQLException {
     var some = new SomeDevices(devices);
-    var sql =
+    String sql =
         "SELECT DISTINCT app_id, device_id FROM inbox WHERE ("
             + some.condition()
             + ") AND expires_at > ?";
     List<DeviceKey> found = new ArrayList<>();
-    try (var connection = database.getConnection();
-        var statement = connection.prepareStatement(sql)) {
+    try (Connection connection = database.getConnection();
+        PreparedStatement statement = connection.prepareStatement(sql)) {
       statement.setQueryTimeout(SECONDS);
       int index = some.bind(statement);
       statement.setObject(index, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
-      try (var result = statement.executeQuery()) {
+      try (ResultSet result = statement.executeQuery()) {
         while (result.next()) {
           found.add(device(result));
         }
@@ -71,16 +72,16 @@ final class InboxTable {
     Map<DeviceKey, List<InboxRow>> found = new HashMap<>();
     int rows = 0;
     int place = 0;
-    try (var connection = database.getConnection();
-        var statement = connection.prepareStatement(oldest(some))) {
+    try (Connection connection = database.getConnection();
+        PreparedStatement statement = connection.prepareStatement(oldest(some))) {
       statement.setQueryTimeout(SECONDS);
       int index = some.bind(statement);
       statement.setObject(index++, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
       statement.setInt(index++, perDevice + 1);
       statement.setInt(index, perRead);
-      try (var result = statement.executeQuery()) {
+      try (ResultSet result = statement.executeQuery()) {
         while (result.next()) {
-          var device = device(result);
+          DeviceKey device = device(result);
           rows++;
           place = result.getInt(7);
           found
@@ -100,7 +101,7 @@ final class InboxTable {
     if (rows == perRead) {
       // A device with a row in the last places, or that could have one there, may have more rows,
       // so it asks again.
-      for (var device : devices) {
+      for (DeviceKey device : devices) {
         if (found.getOrDefault(device, List.of()).size() >= place - 1) {
           pages.merge(device, UNKNOWN, (known, _) -> new InboxPage.Rows(known.rows(), true));
         }
@@ -139,14 +140,14 @@ final class InboxTable {
     }
     var sorted = new ArrayList<>(rows);
     sorted.sort(Comparator.comparing(InboxRow::device, ORDER).thenComparing(InboxRow::slot));
-    try (var connection = database.getConnection()) {
+    try (Connection connection = database.getConnection()) {
       // Without gap locks, a transaction that parks a message does not wait for this one. The pool
       // resets the level.
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-      try (var statement = connection.prepareStatement(deletion(sorted.size()))) {
+      try (PreparedStatement statement = connection.prepareStatement(deletion(sorted.size()))) {
         statement.setQueryTimeout(SECONDS);
         int index = 1;
-        for (var row : sorted) {
+        for (InboxRow row : sorted) {
           statement.setString(index++, row.device().app().value());
           statement.setString(index++, row.device().device().value());
           statement.setString(index++, row.slot());

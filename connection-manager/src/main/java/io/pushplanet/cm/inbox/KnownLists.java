@@ -5,6 +5,8 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,7 +53,7 @@ final class KnownLists {
     /// Calls `then` with each list that may name the device, in no order.
     void forEach(DeviceId device, Consumer<BroadcastList> then) {
       sorted.forEach(device, then);
-      for (var list : loose) {
+      for (BroadcastList list : loose) {
         if (list.mayName(device)) {
           then.accept(list);
         }
@@ -75,13 +77,13 @@ final class KnownLists {
   }
 
   synchronized OfApp of(Connection connection, AppId app, long nowMillis) throws SQLException {
-    var kept = apps.get(app);
+    OfApp kept = apps.get(app);
     if (kept == null || nowMillis - kept.sinceMillis() > KEPT_MILLIS) {
       kept = OfApp.empty(nowMillis);
     }
-    var later = read(connection, app, kept.newest());
-    var known = later.isEmpty() ? kept : kept.with(later);
-    var before = apps.put(app, known);
+    List<BroadcastList> later = read(connection, app, kept.newest());
+    OfApp known = later.isEmpty() ? kept : kept.with(later);
+    OfApp before = apps.put(app, known);
     lists += known.size() - (before == null ? 0 : before.size());
     while (lists > most && apps.size() > 1) {
       lists -= apps.pollFirstEntry().getValue().size();
@@ -92,14 +94,14 @@ final class KnownLists {
   private static List<BroadcastList> read(Connection connection, AppId app, long after)
       throws SQLException {
     List<BroadcastList> later = new ArrayList<>();
-    try (var statement =
+    try (PreparedStatement statement =
         connection.prepareStatement(
             "SELECT seq, message_id, expires_at, first_device, last_device"
                 + " FROM broadcast_devices WHERE app_id=? AND seq > ? ORDER BY seq")) {
       statement.setQueryTimeout(SECONDS);
       statement.setString(1, app.value());
       statement.setLong(2, after);
-      try (var row = statement.executeQuery()) {
+      try (ResultSet row = statement.executeQuery()) {
         while (row.next()) {
           later.add(
               new BroadcastList(

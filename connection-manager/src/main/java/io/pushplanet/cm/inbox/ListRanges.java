@@ -33,7 +33,8 @@ final class ListRanges {
       return NOBODY;
     }
     int root = (from + to) >>> 1;
-    var greatest = later(byFirst[root].last(), later(greatest(from, root), greatest(root + 1, to)));
+    String greatest =
+        later(byFirst[root].last(), later(greatest(from, root), greatest(root + 1, to)));
     greatestLast[root] = greatest;
     return greatest;
   }

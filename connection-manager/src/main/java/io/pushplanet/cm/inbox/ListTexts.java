@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.device.DeviceList;
 import io.pushplanet.common.message.AppId;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -46,7 +48,7 @@ final class ListTexts {
       throws SQLException {
     List<Long> missing = new ArrayList<>();
     for (long seq : seqs) {
-      var list = kept(new Place(app, seq));
+      DeviceList list = kept(new Place(app, seq));
       if (list == null) {
         missing.add(seq);
       } else {
@@ -62,7 +64,7 @@ final class ListTexts {
   private void fetch(Connection connection, AppId app, List<Long> seqs, Reader reader)
       throws SQLException {
     var marks = String.join(",", Collections.nCopies(seqs.size(), "?"));
-    try (var statement =
+    try (PreparedStatement statement =
         connection.prepareStatement(
             "SELECT seq, devices FROM broadcast_devices WHERE app_id=? AND seq IN ("
                 + marks
@@ -73,7 +75,7 @@ final class ListTexts {
       for (long seq : seqs) {
         statement.setLong(index++, seq);
       }
-      try (var row = statement.executeQuery()) {
+      try (ResultSet row = statement.executeQuery()) {
         while (row.next()) {
           var list = new DeviceList(row.getString(2));
           keep(new Place(app, row.getLong(1)), list);
@@ -88,7 +90,7 @@ final class ListTexts {
   }
 
   private synchronized void keep(Place place, DeviceList list) {
-    var before = kept.put(place, list);
+    DeviceList before = kept.put(place, list);
     charactersKept += list.text().length() - (before == null ? 0 : before.text().length());
     while (charactersKept > mostCharacters && kept.size() > 1) {
       charactersKept -= kept.pollFirstEntry().getValue().text().length();

@@ -19,14 +19,14 @@ final class SomeDevices {
   private final Map<AppId, List<DeviceKey>> byApp = new LinkedHashMap<>();
 
   SomeDevices(List<DeviceKey> devices) {
-    for (var device : devices) {
+    for (DeviceKey device : devices) {
       byApp.computeIfAbsent(device.app(), _ -> new ArrayList<>()).add(device);
     }
   }
 
   String condition() {
     var sql = new StringBuilder();
-    for (var devices : byApp.values()) {
+    for (List<DeviceKey> devices : byApp.values()) {
       sql.append(sql.isEmpty() ? "" : " OR ").append("app_id=? AND device_id IN (?");
       sql.repeat(",?", places(devices) - 1).append(')');
     }
@@ -42,11 +42,11 @@ final class SomeDevices {
   /// @return the next parameter's number
   int bind(PreparedStatement statement) throws SQLException {
     int next = 1;
-    for (var app : byApp.entrySet()) {
+    for (Map.Entry<AppId, List<DeviceKey>> app : byApp.entrySet()) {
       statement.setString(next++, app.getKey().value());
-      var devices = app.getValue();
+      List<DeviceKey> devices = app.getValue();
       for (int place = 0; place < places(devices); place++) {
-        var device = devices.get(Math.min(place, devices.size() - 1));
+        DeviceKey device = devices.get(Math.min(place, devices.size() - 1));
         statement.setString(next++, device.device().value());
       }
     }

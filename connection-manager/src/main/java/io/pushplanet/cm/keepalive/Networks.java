@@ -44,7 +44,7 @@ public final class Networks {
   }
 
   public Network of(InetAddress address, Optional<String> operator) {
-    var network = networks.computeIfAbsent(key(address, operator), _ -> new Network(clock));
+    Network network = networks.computeIfAbsent(key(address, operator), _ -> new Network(clock));
     if (networks.size() > most) {
       forget();
     }

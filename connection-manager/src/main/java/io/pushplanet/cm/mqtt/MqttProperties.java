@@ -28,7 +28,7 @@ public record MqttProperties(
   }
 
   public long number(PropertyId property, long absent) {
-    var value = numbers.get(property);
+    Long value = numbers.get(property);
     return value == null ? absent : value;
   }
 

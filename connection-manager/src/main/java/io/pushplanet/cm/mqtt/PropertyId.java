@@ -71,7 +71,7 @@ public enum PropertyId {
   private static final PropertyId[] BY_CODE = new PropertyId[0x2B];
 
   static {
-    for (var property : values()) {
+    for (PropertyId property : values()) {
       BY_CODE[property.code] = property;
     }
   }
@@ -84,7 +84,7 @@ public enum PropertyId {
     this.code = code;
     this.form = form;
     int bits = 0;
-    for (var place : places) {
+    for (Place place : places) {
       bits |= 1 << place.ordinal();
     }
     this.places = bits;

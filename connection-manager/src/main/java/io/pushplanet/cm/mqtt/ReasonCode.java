@@ -55,7 +55,7 @@ public enum ReasonCode {
   private static final ReasonCode[] BY_CODE = new ReasonCode[256];
 
   static {
-    for (var reason : values()) {
+    for (ReasonCode reason : values()) {
       BY_CODE[reason.code] = reason;
     }
   }

@@ -108,7 +108,7 @@ final class Drain {
   }
 
   synchronized Progress progress() {
-    var run = current;
+    Run run = current;
     if (run == null) {
       return new Progress(State.OPEN, 0, 0, 0, 0, null);
     }
@@ -124,7 +124,7 @@ final class Drain {
 
   /// Starts a drain, or changes the rate of the one under way.
   synchronized Progress begin(int perSecond) {
-    var run = current;
+    Run run = current;
     if (run == null) {
       begin(perSecond, settings.notice());
     } else {
@@ -144,7 +144,7 @@ final class Drain {
 
   /// Admits devices again. Devices that were sent away are not called back.
   synchronized Progress cancel() {
-    var run = current;
+    Run run = current;
     if (run != null) {
       current = null;
       run.calledOff.countDown();
@@ -205,7 +205,7 @@ final class Drain {
         round = sessions.all().iterator();
       }
       while (allowed >= 1 && round.hasNext()) {
-        var session = round.next();
+        DeviceSession session = round.next();
         if (!session.isLeaving()) {
           allowed--;
           session.loop().execute(() -> sendAway(session));
@@ -226,7 +226,7 @@ final class Drain {
   }
 
   private void sendAway(DeviceSession session) {
-    var properties = MqttProperties.builder();
+    MqttProperties.Builder properties = MqttProperties.builder();
     serverReferences
         .reference(session.listenerKind())
         .filter(address -> address.length() + AROUND_REFERENCE <= session.terms().largestPacket())

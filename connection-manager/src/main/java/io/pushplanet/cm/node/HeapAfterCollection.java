@@ -1,6 +1,7 @@
 package io.pushplanet.cm.node;
 
 import com.sun.management.GarbageCollectionNotificationInfo;
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
@@ -36,7 +37,7 @@ final class HeapAfterCollection implements NotificationListener, AutoCloseable {
             .filter(pool -> pool.getType() == MemoryType.HEAP)
             .map(MemoryPoolMXBean::getName)
             .collect(Collectors.toUnmodifiableSet());
-    for (var collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+    for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
       if (collector instanceof NotificationEmitter emitter) {
         emitter.addNotificationListener(this, null, null);
         collectors.add(emitter);
@@ -83,7 +84,7 @@ final class HeapAfterCollection implements NotificationListener, AutoCloseable {
 
   @Override
   public void close() {
-    for (var collector : collectors) {
+    for (NotificationEmitter collector : collectors) {
       try {
         collector.removeNotificationListener(this);
       } catch (ListenerNotFoundException gone) {

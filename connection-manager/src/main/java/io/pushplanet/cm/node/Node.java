@@ -109,7 +109,7 @@ final class Node {
 
   private void heartbeat() {
     try {
-      var own = lease();
+      NodeLease own = lease();
       boolean known = directory.heartbeat(own);
       if (leaseWatch.mayHaveMissed(own.at(), clock.instant(), known)) {
         // Gateways believed that this node was gone, or did not know it yet, and parked the

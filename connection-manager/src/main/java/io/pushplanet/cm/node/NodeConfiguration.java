@@ -39,7 +39,7 @@ class NodeConfiguration {
 
   private static String hostName() {
     try {
-      var name = InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9._-]", "-");
+      String name = InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9._-]", "-");
       return name.length() > 50 ? name.substring(0, 50) : name;
     } catch (UnknownHostException unnamed) {
       return "node";

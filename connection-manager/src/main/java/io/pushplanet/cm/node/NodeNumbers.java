@@ -2,11 +2,13 @@ package io.pushplanet.cm.node;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.distribution.HistogramSnapshot;
 import io.micrometer.core.instrument.distribution.ValueAtPercentile;
 import io.pushplanet.common.session.NodeFigures;
 import io.pushplanet.common.session.NodeFigures.Times;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -34,7 +36,7 @@ final class NodeNumbers {
 
   NodeFigures now() {
     long connected = count("cm.admission.connected");
-    var perSession = heap.perSession();
+    OptionalLong perSession = heap.perSession();
     return new NodeFigures(
         perSession.isPresent() ? perSession.getAsLong() : null,
         connectsPerSecond(connected),
@@ -71,7 +73,7 @@ final class NodeNumbers {
 
   private Map<String, Long> byTag(String name, String tag) {
     Map<String, Long> counts = new TreeMap<>();
-    for (var counter : meters.get(name).counters()) {
+    for (Counter counter : meters.get(name).counters()) {
       long count = (long) counter.count();
       if (count > 0) {
         counts.merge(Objects.requireNonNullElse(counter.getId().getTag(tag), ""), count, Long::sum);
@@ -81,7 +83,7 @@ final class NodeNumbers {
   }
 
   private Times times(String name) {
-    var snapshot = meters.get(name).timer().takeSnapshot();
+    HistogramSnapshot snapshot = meters.get(name).timer().takeSnapshot();
     double p99 = 0;
     for (ValueAtPercentile value : snapshot.percentileValues()) {
       if (value.percentile() == 0.99) {

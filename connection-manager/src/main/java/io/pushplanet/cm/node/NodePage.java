@@ -65,7 +65,7 @@ class NodePage {
   @GetMapping("/node")
   View node() {
     var runtime = Runtime.getRuntime();
-    var drain = node.drain().progress();
+    Drain.Progress drain = node.drain().progress();
     return new View(
         node.id().value(),
         NodePage.class.getPackage().getImplementationVersion(),
@@ -119,7 +119,7 @@ class NodePage {
   /// too.
   @ExceptionHandler
   ResponseEntity<ProblemDetail> answer(ErrorResponseException problem) {
-    var answer = ResponseEntity.status(problem.getStatusCode());
+    ResponseEntity.BodyBuilder answer = ResponseEntity.status(problem.getStatusCode());
     if (problem.getStatusCode() == HttpStatus.UNAUTHORIZED) {
       answer.header(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
     }

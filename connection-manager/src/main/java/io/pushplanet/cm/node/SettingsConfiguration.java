@@ -14,7 +14,7 @@ import org.springframework.context.annotation.Configuration;
 class SettingsConfiguration {
   @Bean
   SessionLimits sessionLimits(NodeSettings settings) {
-    var of = settings.session();
+    NodeSettings.Session of = settings.session();
     return new SessionLimits(
         of.window(),
         of.waiting(),
@@ -25,7 +25,7 @@ class SettingsConfiguration {
 
   @Bean
   DirectorySettings directorySettings(NodeSettings settings) {
-    var of = settings.directory();
+    NodeSettings.Directory of = settings.directory();
     return new DirectorySettings(
         of.waiting(),
         of.claimWithin(),
@@ -37,7 +37,7 @@ class SettingsConfiguration {
 
   @Bean
   Inbox.Settings inboxSettings(NodeSettings settings) {
-    var of = settings.inbox();
+    NodeSettings.Inbox of = settings.inbox();
     return new Inbox.Settings(
         of.readers(),
         of.waiting(),
@@ -49,7 +49,7 @@ class SettingsConfiguration {
 
   @Bean
   UplinkSettings uplinkSettings(NodeSettings settings) {
-    var of = settings.uplink();
+    NodeSettings.Uplink of = settings.uplink();
     return new UplinkSettings(
         Math.toIntExact(of.bytes().toBytes()),
         of.inFlight(),
@@ -60,7 +60,7 @@ class SettingsConfiguration {
 
   @Bean
   DeliverySettings deliverySettings(NodeSettings settings, TransportSettings transport) {
-    var of = settings.delivery();
+    NodeSettings.Delivery of = settings.delivery();
     return new DeliverySettings(
         settings.gatewayUser(),
         settings.gatewayPassword(),

@@ -37,7 +37,7 @@ class TransportConfiguration {
 
   @Bean
   AcceptGate acceptGate(NodeSettings settings) {
-    var of = settings.admission();
+    NodeSettings.Admission of = settings.admission();
     return new AcceptGate(
         new GateSettings(
             of.connectsPerSecond(),
@@ -52,7 +52,7 @@ class TransportConfiguration {
 
   @Bean
   TransportSettings transportSettings(NodeSettings settings) {
-    var of = settings.transport();
+    NodeSettings.Transport of = settings.transport();
     int processors = Runtime.getRuntime().availableProcessors();
     int handshakeThreads = settings.tls().handshakeThreads();
     return new TransportSettings(
@@ -81,11 +81,11 @@ class TransportConfiguration {
       Clock clock,
       SecureRandom random,
       MeterRegistry meters) {
-    var networks =
+    Networks networks =
         settings.keepAlive().learn()
             ? new Networks(settings.keepAlive().networks(), clock, random, meters)
             : null;
-    var listeners = deviceListeners(settings, networks, pipeline);
+    List<Listener> listeners = deviceListeners(settings, networks, pipeline);
     listeners.add(gatewayListener(settings, gateways, pipeline));
     return Transport.start(listeners, transportSettings, gate, heap, meters, System::nanoTime);
   }
@@ -99,7 +99,7 @@ class TransportConfiguration {
     if (settings.wsPort() != null) {
       listeners.add(devices.listener("ws", settings.wsPort(), null, true));
     }
-    var tls = settings.tls();
+    NodeSettings.Tls tls = settings.tls();
     if (tls.certificate() != null && tls.privateKey() != null) {
       var identity = TlsIdentity.fromPem(tls.certificate(), tls.privateKey());
       listeners.add(devices.listener("tls", settings.tlsPort(), identity, false));

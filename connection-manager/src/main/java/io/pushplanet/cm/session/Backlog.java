@@ -29,7 +29,7 @@ class Backlog<T> extends ArrayList<T> {
 
   /// Returns a list with this item at its end: this list, or a new one if this list is empty.
   Backlog<T> with(T item) {
-    var held = isEmpty() ? new Backlog<T>() : this;
+    Backlog<T> held = isEmpty() ? new Backlog<T>() : this;
     held.add(item);
     return held;
   }

@@ -55,7 +55,7 @@ public final class DetachedWindows {
 
   /// @param epoch of the device's last connection to any node; a window of another epoch is dropped
   public synchronized List<Unacknowledged> take(DeviceKey device, long epoch) {
-    var window = windows.remove(device);
+    Window window = windows.remove(device);
     if (window == null || window.epoch() != epoch || isOver(window, clock.millis())) {
       return List.of();
     }

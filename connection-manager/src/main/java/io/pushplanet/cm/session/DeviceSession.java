@@ -11,6 +11,7 @@ import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.Refusal;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -256,7 +257,7 @@ public final class DeviceSession {
   }
 
   private void leaveWhenSettled() {
-    var going = leaving;
+    Leaving going = leaving;
     if (going == null || gone) {
       return;
     }
@@ -297,7 +298,7 @@ public final class DeviceSession {
   }
 
   private void redeliver(List<Unacknowledged> left) {
-    for (var old : left) {
+    for (Unacknowledged old : left) {
       if (inFlight.size() >= terms.window()
           || shared.clock().millis() > old.publish().expiresAtMillis()) {
         continue;
@@ -357,7 +358,7 @@ public final class DeviceSession {
       shared.metrics().refusedAcknowledgements.increment();
       return;
     }
-    var sent = inFlight.take(packetId);
+    InFlight sent = inFlight.take(packetId);
     if (sent == null) {
       return;
     }
@@ -382,7 +383,7 @@ public final class DeviceSession {
     }
     // The subscription may have changed; these messages were written at QoS 0.
     boolean some = false;
-    for (var sent = inFlight.takeWithoutId(); sent != null; sent = inFlight.takeWithoutId()) {
+    for (InFlight sent = inFlight.takeWithoutId(); sent != null; sent = inFlight.takeWithoutId()) {
       taken(sent, Settlement.DELIVERED, loop().nowNanos());
       some = true;
     }
@@ -433,7 +434,7 @@ public final class DeviceSession {
       return;
     }
     for (int left = waiting.size(); left > 0; left--) {
-      var message = waiting.remove();
+      OutboundMessage message = waiting.remove();
       if (message.isOverdue(nowNanos)) {
         waiting = waiting.orNone();
         tell(message, new Settlement.TimedOut());
@@ -451,7 +452,7 @@ public final class DeviceSession {
     if (patience == 0) {
       return false;
     }
-    var unheard = inFlight.unheard(patience, nowNanos, link());
+    InFlight unheard = inFlight.unheard(patience, nowNanos, link());
     if (unheard == null) {
       return false;
     }
@@ -466,9 +467,9 @@ public final class DeviceSession {
     if (unresponsive) {
       shared.metrics().unresponsiveNow.decrementAndGet();
     }
-    var left = inFlight.unacknowledged();
+    List<Unacknowledged> left = inFlight.unacknowledged();
     long now = loop().nowNanos();
-    for (var sent : inFlight) {
+    for (InFlight sent : inFlight) {
       sent.settle(new Settlement.NotHere(), key, shared, now);
     }
     shared.metrics().inFlight.addAndGet(-inFlight.size());
@@ -516,12 +517,12 @@ public final class DeviceSession {
   /// Settles a message that the device has already, or will have once it acknowledges the messages
   /// in flight.
   private boolean isThereAlready(OutboundMessage message) {
-    var same = inFlight.find(message.id());
+    InFlight same = inFlight.find(message.id());
     if (same != null) {
       same.carry(message, shared.metrics());
       return true;
     }
-    var lateAt = shared.late().find(key, message.id());
+    Instant lateAt = shared.late().find(key, message.id());
     if (lateAt != null) {
       tell(message, new Settlement.Delivered(lateAt));
       return true;
@@ -532,7 +533,7 @@ public final class DeviceSession {
   /// Fills the window with parked and waiting messages, the older ones first.
   public void pump() {
     while (subscription instanceof Subscription current && maySend()) {
-      var message = next();
+      OutboundMessage message = next();
       if (message == null) {
         return;
       }
@@ -543,12 +544,12 @@ public final class DeviceSession {
   }
 
   private @Nullable OutboundMessage next() {
-    var fresh = waiting.isEmpty() ? null : waiting.getFirst().id();
-    var parked = takesParked() ? owner.nextParked(fresh) : null;
+    MessageId fresh = waiting.isEmpty() ? null : waiting.getFirst().id();
+    OutboundMessage parked = takesParked() ? owner.nextParked(fresh) : null;
     if (parked != null || fresh == null || owner.isInboxAheadOf(fresh)) {
       return parked;
     }
-    var message = waiting.remove();
+    OutboundMessage message = waiting.remove();
     waiting = waiting.orNone();
     return message;
   }
@@ -577,12 +578,12 @@ public final class DeviceSession {
 
   /// @return whether the message is in flight
   private boolean write(InFlight sent) {
-    var current = subscription;
+    Subscription current = subscription;
     var shape =
         Subscription.of(
             sent.packetId == 0 ? QoS.AT_MOST_ONCE : QoS.AT_LEAST_ONCE,
             current == null ? 0 : current.identifier());
-    var packet =
+    byte[] packet =
         sent.publish.encodedFor(
             link(), shape, sent.packetId, sent.isAgain(), shared.clock().millis());
     if (packet.length > terms.largestPacket()) {

@@ -14,7 +14,7 @@ sealed interface HeldKey {
   DeviceKey device();
 
   static HeldKey of(DeviceKey device) {
-    var text = device.device().value();
+    String text = device.device().value();
     if (text.length() != UUID_LENGTH) {
       return new Text(device);
     }

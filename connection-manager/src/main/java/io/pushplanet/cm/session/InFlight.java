@@ -61,7 +61,7 @@ final class InFlight {
   /// Ends the flight and tells the origin, unless it was told before. An acknowledgement after the
   /// origin's deadline goes to [LateAcknowledgements].
   void settle(Settlement settlement, HeldKey device, DeviceSession.Shared shared, long nowNanos) {
-    var end = settlement;
+    Settlement end = settlement;
     if (settlement instanceof Settlement.Delivered && isLate(nowNanos)) {
       end =
           new Settlement.Delivered(
@@ -72,7 +72,7 @@ final class InFlight {
   }
 
   private void tell(Settlement settlement, SessionMetrics metrics) {
-    var message = unsettled;
+    OutboundMessage message = unsettled;
     if (message != null) {
       unsettled = null;
       message.settle(settlement, metrics);

@@ -43,12 +43,12 @@ public final class LateAcknowledgements {
   /// @return the time of the first acknowledgement
   Instant add(HeldKey device, MessageId message, Instant at) {
     var late = new Late(device, message);
-    var before = all.putIfAbsent(late, at);
+    Instant before = all.putIfAbsent(late, at);
     if (before != null) {
       return before;
     }
     while (!order.offer(late)) {
-      var oldest = order.poll();
+      Late oldest = order.poll();
       if (oldest != null) {
         all.remove(oldest);
       }

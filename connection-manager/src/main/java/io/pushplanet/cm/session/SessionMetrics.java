@@ -71,7 +71,7 @@ public final class SessionMetrics {
             .publishPercentiles(0.5, 0.99)
             .publishPercentileHistogram()
             .register(meters);
-    for (var drop : Drop.values()) {
+    for (Drop drop : Drop.values()) {
       dropped.put(
           drop, meters.counter("cm.session.dropped", "reason", drop.name().toLowerCase(ROOT)));
     }

@@ -19,7 +19,7 @@ public final class SessionTable {
   /// @return the session that lost: the former one, or `session` itself; null if there was none
   public @Nullable DeviceSession put(DeviceSession session) {
     while (true) {
-      var before = sessions.putIfAbsent(session.heldKey(), session);
+      DeviceSession before = sessions.putIfAbsent(session.heldKey(), session);
       if (before == null) {
         return null;
       }

@@ -72,7 +72,7 @@ public final class SharedPublish {
     long left = Math.min(Math.max(1, (expiresAtMillis - nowMillis) / 1_000), 0xFFFF_FFFFL);
     int free = 0;
     for (int shape = 0; shape < SHAPES; shape++) {
-      var known = encoded[shape];
+      Encoded known = encoded[shape];
       if (known == null || (known.v5 && known.leftSeconds != left)) {
         free = shape;
       } else if (known.fits(v5, subscription, left)) {
@@ -95,7 +95,7 @@ public final class SharedPublish {
   }
 
   private MqttProperties properties(Subscription subscription, long leftSeconds) {
-    var properties =
+    MqttProperties.Builder properties =
         MqttProperties.builder()
             .number(PropertyId.MESSAGE_EXPIRY_INTERVAL, leftSeconds)
             .user("id", id.value());

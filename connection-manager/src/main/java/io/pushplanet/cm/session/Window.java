@@ -24,7 +24,7 @@ final class Window extends Backlog<InFlight> {
 
   @Override
   Window with(InFlight sent) {
-    var held = isEmpty() ? new Window(ROOM) : this;
+    Window held = isEmpty() ? new Window(ROOM) : this;
     held.add(sent);
     return held;
   }
@@ -55,7 +55,7 @@ final class Window extends Backlog<InFlight> {
   }
 
   @Nullable InFlight find(MessageId message) {
-    for (var sent : this) {
+    for (InFlight sent : this) {
       if (sent.publish.id().equals(message)) {
         return sent;
       }
@@ -73,7 +73,7 @@ final class Window extends Backlog<InFlight> {
   }
 
   private boolean isFree(int packetId) {
-    for (var sent : this) {
+    for (InFlight sent : this) {
       if (sent.packetId == packetId) {
         return false;
       }
@@ -83,7 +83,7 @@ final class Window extends Backlog<InFlight> {
 
   /// Whether all messages were sent at least this long ago.
   boolean isOlderThan(long nanos, long nowNanos) {
-    for (var sent : this) {
+    for (InFlight sent : this) {
       if (nowNanos - sent.sentNanos < nanos) {
         return false;
       }
@@ -94,7 +94,7 @@ final class Window extends Backlog<InFlight> {
   /// The first message that was sent at QoS 1 more than `patienceNanos` ago and since when no bytes
   /// have come from the device.
   @Nullable InFlight unheard(long patienceNanos, long nowNanos, Link link) {
-    for (var sent : this) {
+    for (InFlight sent : this) {
       if (sent.packetId != 0
           && nowNanos - sent.sentNanos > patienceNanos
           && !link.hasHeardSince(sent.sentNanos)) {
@@ -115,7 +115,7 @@ final class Window extends Backlog<InFlight> {
   /// The messages that were sent at QoS 1.
   List<Unacknowledged> unacknowledged() {
     var left = new ArrayList<Unacknowledged>();
-    for (var sent : this) {
+    for (InFlight sent : this) {
       if (sent.packetId != 0) {
         left.add(new Unacknowledged(sent.packetId, sent.publish));
       }

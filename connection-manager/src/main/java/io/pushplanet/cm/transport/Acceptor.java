@@ -102,7 +102,7 @@ final class Acceptor {
   }
 
   private void judge(ListeningSocket.Arrival arrival, long now) {
-    var verdict =
+    AcceptGate.Verdict verdict =
         listener.trusted()
             ? loop.gate.judgeAtTrusted(arrival.source(), now)
             : loop.gate.judge(arrival.source(), now);

@@ -68,7 +68,7 @@ final class CipherOut {
   ///
   /// @return how many of them the kernel has taken now
   int sendUnsent(TlsLayer layer, Wire wire) throws IOException {
-    var rest = layer.unsent();
+    ByteBuffer rest = layer.unsent();
     if (rest == null) {
       return 0;
     }

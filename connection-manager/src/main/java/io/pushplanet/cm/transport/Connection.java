@@ -309,7 +309,7 @@ public final class Connection {
       wire.reading(false);
       return;
     }
-    var buffer = loop.readBuffer;
+    ByteBuffer buffer = loop.readBuffer;
     for (int count = 0; count < READS_PER_TURN && !paused && !closed; count++) {
       buffer.clear();
       int read = wire.read(buffer);
@@ -338,7 +338,7 @@ public final class Connection {
   }
 
   private void decrypt(TlsLayer layer, ByteBuffer cipher) throws IOException {
-    var progress = read(layer, cipher);
+    TlsLayer.Progress progress = read(layer, cipher);
     if (closed) {
       // The decrypted bytes closed the connection, which has given back its share of the budget; it
       // must not take more.
@@ -427,7 +427,7 @@ public final class Connection {
 
   /// Handles bytes of the peer without TLS.
   private void arrived(ByteBuffer input) {
-    var layer = webSocket;
+    WebSocketLayer layer = webSocket;
     if (layer == null) {
       deliver(input);
     } else if (layer.receive(input, this::deliver, this::enqueue)
@@ -441,7 +441,7 @@ public final class Connection {
       input.position(input.limit());
       return;
     }
-    var held = partial;
+    PartialFrame held = partial;
     if (held == null) {
       if (!paused) {
         handler.received(input);
@@ -454,7 +454,7 @@ public final class Connection {
     if (!append(held, input) || paused) {
       return;
     }
-    var whole = held.flip();
+    ByteBuffer whole = held.flip();
     handler.received(whole);
     // A peer that is paused again has not been read to the end, however often this happens.
     long readNanos = paused ? held.readNanos() : loop.nowNanos();
@@ -547,7 +547,7 @@ public final class Connection {
       closeSlowReader();
       return;
     }
-    var queue = pending;
+    PendingFrames queue = pending;
     while (queue != null && !queue.isEmpty()) {
       boolean all = tls == null ? writePlain(queue) : writeSealed(tls, queue);
       if (!all) {
@@ -616,7 +616,7 @@ public final class Connection {
 
   /// Gathers frames in the loop's direct buffer, so that one system call sends a turn's frames.
   private boolean writePlain(PendingFrames queue) throws IOException {
-    var out = loop.writeBuffer;
+    ByteBuffer out = loop.writeBuffer;
     out.clear();
     queue.copyTo(out);
     out.flip();

@@ -4,6 +4,7 @@ import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.Rate;
 import io.pushplanet.cm.transport.socket.ListeningSocket;
 import io.pushplanet.cm.transport.socket.Poller;
+import io.pushplanet.cm.transport.socket.Wire;
 import io.pushplanet.cm.transport.tls.HandshakeQueue;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -156,7 +157,7 @@ public final class EventLoop implements Loop {
   /// @return the port
   int listen(Listener listener, InetSocketAddress address, int backlog, Rate rate)
       throws IOException {
-    var socket = poller.listen(address, backlog);
+    ListeningSocket socket = poller.listen(address, backlog);
     var acceptor = new Acceptor(this, socket, listener, rate);
     acceptors.add(acceptor);
     socket.open(acceptor);
@@ -167,7 +168,7 @@ public final class EventLoop implements Loop {
   ///
   /// @return false if the kernel watches no more sockets for this process; the socket was closed
   boolean adopt(ListeningSocket.Arrival arrival, Listener listener) {
-    var wire = arrival.wire();
+    Wire wire = arrival.wire();
     var connection = new Connection(this, wire, arrival.source(), listener);
     add(connection);
     connection.watch();
@@ -241,7 +242,7 @@ public final class EventLoop implements Loop {
 
   void left(Connection connection) {
     // The last connection moves into the free place.
-    var last = connections.removeLast();
+    Connection last = connections.removeLast();
     if (last != connection) {
       connections.set(connection.place, last);
       last.place = connection.place;
@@ -261,7 +262,7 @@ public final class EventLoop implements Loop {
         LOG.error("event=loop_error loop={}", number, unexpected);
       }
     }
-    for (var connection : List.copyOf(connections)) {
+    for (Connection connection : List.copyOf(connections)) {
       guarded(connection, () -> connection.close(CloseCause.SHUTDOWN));
     }
     closeListeners();
@@ -338,10 +339,10 @@ public final class EventLoop implements Loop {
   private long nextWakeNanos() {
     long sweepNanos = sweep.isUnderWay() ? sweep.nextNanos() : nextSweepNanos;
     long next = Math.min(sweepNanos - nowNanos, held.nextNanos(nowNanos) - nowNanos);
-    for (var acceptor : acceptors) {
+    for (Acceptor acceptor : acceptors) {
       next = Math.min(next, acceptor.nextNanos(nowNanos) - nowNanos);
     }
-    var first = later.peek();
+    Later first = later.peek();
     if (first != null) {
       next = Math.min(next, first.dueNanos() - nowNanos);
     }
@@ -349,7 +350,7 @@ public final class EventLoop implements Loop {
   }
 
   private void wakeAcceptors() {
-    for (var acceptor : acceptors) {
+    for (Acceptor acceptor : acceptors) {
       acceptor.wakeWhenDue(nowNanos);
     }
   }
@@ -357,13 +358,13 @@ public final class EventLoop implements Loop {
   private void runTasks() {
     // Only the tasks that are queued now, because tasks may add tasks.
     for (int left = tasks.size(); left > 0; left--) {
-      var task = tasks.poll();
+      Runnable task = tasks.poll();
       if (task == null) {
         break;
       }
       run(task);
     }
-    for (var first = later.peek();
+    for (Later first = later.peek();
         first != null && first.dueNanos() - nowNanos <= 0;
         first = later.peek()) {
       later.remove();
@@ -414,7 +415,7 @@ public final class EventLoop implements Loop {
     // A flush may write again (a window got room), so flush until no connection is dirty.
     look();
     while (!dirty.isEmpty() && !stoodStill) {
-      var connection = dirty.remove();
+      Connection connection = dirty.remove();
       guarded(connection, connection::flush);
       look();
     }

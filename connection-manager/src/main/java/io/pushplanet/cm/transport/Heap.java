@@ -1,6 +1,7 @@
 package io.pushplanet.cm.transport;
 
 import com.sun.management.GarbageCollectorMXBean;
+import com.sun.management.GcInfo;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
@@ -42,8 +43,8 @@ public final class Heap {
     long uptime = ManagementFactory.getRuntimeMXBean().getUptime();
     long newest = Long.MIN_VALUE;
     long used = 0;
-    for (var collector : collectors) {
-      var last = collector.getLastGcInfo();
+    for (GarbageCollectorMXBean collector : collectors) {
+      GcInfo last = collector.getLastGcInfo();
       if (last != null && last.getEndTime() > newest) {
         newest = last.getEndTime();
         used =

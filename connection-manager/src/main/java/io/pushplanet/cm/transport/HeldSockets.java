@@ -31,12 +31,12 @@ final class HeldSockets {
 
   /// When [#closeDue] has to run next; far in the future when no socket is held.
   long nextNanos(long nowNanos) {
-    var first = held.peek();
+    Held first = held.peek();
     return first == null ? nowNanos + Long.MAX_VALUE / 2 : first.untilNanos();
   }
 
   void closeDue(long nowNanos) {
-    for (var first = held.peek();
+    for (Held first = held.peek();
         first != null && first.untilNanos() - nowNanos <= 0;
         first = held.peek()) {
       held.remove();

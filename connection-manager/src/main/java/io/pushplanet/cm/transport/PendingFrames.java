@@ -33,7 +33,7 @@ final class PendingFrames {
 
   /// Copies as many bytes as `out` has room for; they stay pending.
   void copyTo(ByteBuffer out) {
-    for (var frame : frames) {
+    for (ByteBuffer frame : frames) {
       int some = Math.min(out.remaining(), frame.remaining());
       out.put(out.position(), frame, frame.position(), some);
       out.position(out.position() + some);
@@ -45,7 +45,7 @@ final class PendingFrames {
 
   /// Whether part of the first frame was sent.
   boolean hasBegun() {
-    var head = frames.peek();
+    ByteBuffer head = frames.peek();
     return head != null && head.position() > 0;
   }
 
@@ -54,7 +54,7 @@ final class PendingFrames {
     bytes -= some;
     int left = some;
     while (left > 0) {
-      var head = frames.element();
+      ByteBuffer head = frames.element();
       int part = Math.min(left, head.remaining());
       head.position(head.position() + part);
       left -= part;

@@ -56,7 +56,7 @@ final class Pressure {
   private final AtomicIntegerArray felt = new AtomicIntegerArray(Kind.values().length);
 
   Pressure(MeterRegistry meters) {
-    for (var kind : Kind.values()) {
+    for (Kind kind : Kind.values()) {
       Gauge.builder("cm.pressure", felt, states -> states.get(kind.ordinal()))
           .description("1 while it is felt")
           .tag("kind", kind.name().toLowerCase(ROOT))
@@ -81,7 +81,7 @@ final class Pressure {
 
   /// Called once a second.
   void settle(long nowNanos) {
-    for (var kind : Kind.values()) {
+    for (Kind kind : Kind.values()) {
       int index = kind.ordinal();
       if (felt.get(index) == 1
           && nowNanos - lastFelt.get(index) > CALM_NANOS

@@ -88,7 +88,7 @@ final class Sweep {
   }
 
   private void lookAtWatched(int index) {
-    var connection = watched.get(index);
+    Connection connection = watched.get(index);
     if (!loop.sweep(connection)) {
       connection.unwatched();
       watched.set(index, watched.getLast());
@@ -103,7 +103,7 @@ final class Sweep {
     }
     if (lookedDownTo > 0) {
       lookedDownTo--;
-      var connection = connections.get(lookedDownTo);
+      Connection connection = connections.get(lookedDownTo);
       if (!connection.isWatched() && loop.sweep(connection)) {
         connection.watch();
       }

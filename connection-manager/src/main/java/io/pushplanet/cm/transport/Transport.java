@@ -76,7 +76,7 @@ public final class Transport implements AutoCloseable {
       for (int number = 0; number < settings.loops(); number++) {
         var loop = new EventLoop(number, shared);
         loops.add(loop);
-        for (var listener : listeners) {
+        for (Listener listener : listeners) {
           int port = ports.getOrDefault(listener.name(), listener.address().getPort());
           if (listener.address().isUnresolved()) {
             // Without an address Java would listen on all addresses.
@@ -87,7 +87,7 @@ public final class Transport implements AutoCloseable {
           if (number == 0 && port != 0) {
             refuseWhenTaken(listener, port);
           }
-          var rate = rates.computeIfAbsent(listener.name(), _ -> gate.listenerRate());
+          Rate rate = rates.computeIfAbsent(listener.name(), _ -> gate.listenerRate());
           ports.put(listener.name(), listen(loop, listener, port, backlog, rate));
         }
       }
@@ -100,7 +100,7 @@ public final class Transport implements AutoCloseable {
     }
     loops.forEach(EventLoop::start);
     LOG.info("event=transport_started loops={} sockets={}", loops.size(), settings.sockets());
-    var identities =
+    List<TlsIdentity> identities =
         listeners.stream().map(Listener::tls).filter(Objects::nonNull).distinct().toList();
     var watch = new TransportWatch(identities, heap, shared.pressure(), nanoTime);
     watch.start();
@@ -207,7 +207,7 @@ public final class Transport implements AutoCloseable {
   public void close() {
     loops.forEach(EventLoop::stop);
     try {
-      for (var loop : loops) {
+      for (EventLoop loop : loops) {
         loop.join(5_000);
       }
     } catch (InterruptedException interrupted) {

@@ -22,7 +22,7 @@ final class TransportMetrics {
   private final Map<CloseCause, Counter> closed = new EnumMap<>(CloseCause.class);
 
   TransportMetrics(MeterRegistry meters) {
-    for (var verdict : Verdict.values()) {
+    for (Verdict verdict : Verdict.values()) {
       accepted.put(
           verdict,
           meters.counter("cm.transport.accepted", "verdict", verdict.name().toLowerCase(ROOT)));
@@ -44,7 +44,7 @@ final class TransportMetrics {
             .publishPercentiles(0.5, 0.99)
             .publishPercentileHistogram()
             .register(meters);
-    for (var cause : CloseCause.values()) {
+    for (CloseCause cause : CloseCause.values()) {
       closed.put(
           cause, meters.counter("cm.transport.closed", "cause", cause.name().toLowerCase(ROOT)));
     }

@@ -16,7 +16,7 @@ final class UnauthenticatedBudgets {
   UnauthenticatedBudgets(long limit, List<Listener> listeners) {
     long own = limit / SHARE;
     var common = new ByteBudget(limit - own * listeners.size(), null);
-    for (var listener : listeners) {
+    for (Listener listener : listeners) {
       budgets.put(listener.name(), new ByteBudget(own, listener.trusted() ? null : common));
     }
   }

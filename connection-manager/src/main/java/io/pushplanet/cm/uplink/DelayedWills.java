@@ -79,7 +79,7 @@ public final class DelayedWills {
   ///
   /// @param clean whether that ended its session, so that the will is published now
   public void cameBack(DeviceKey device, boolean clean) {
-    var waiting = pending.isEmpty() ? null : pending.remove(device);
+    Pending waiting = pending.isEmpty() ? null : pending.remove(device);
     if (waiting != null) {
       waiting.callOff.run();
       if (clean) {

@@ -110,7 +110,7 @@ public final class EventLane implements Events, AutoCloseable {
 
   private void retryOnce() {
     for (int left = failed.size(); left > 0 && lane.connected(); left--) {
-      var told = failed.poll();
+      Told told = failed.poll();
       if (told == null) {
         return;
       }

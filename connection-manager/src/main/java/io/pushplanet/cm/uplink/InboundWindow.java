@@ -96,13 +96,13 @@ public final class InboundWindow {
   }
 
   private void acknowledge(ArrayDeque<Entry> open, int packetId, Runnable acknowledge) {
-    for (var entry : open) {
+    for (Entry entry : open) {
       if (entry.packetId == packetId && entry.acknowledge == null) {
         entry.acknowledge = acknowledge;
         break;
       }
     }
-    var head = open.peek();
+    Entry head = open.peek();
     while (head != null && head.acknowledge != null) {
       open.remove();
       head.acknowledge.run();

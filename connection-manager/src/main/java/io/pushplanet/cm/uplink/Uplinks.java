@@ -20,6 +20,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /// Makes events of the receipts and uplinks that devices publish. Thread-safe; does not block.
@@ -94,7 +95,7 @@ public final class Uplinks {
       leave(device);
       return new Refused(ReasonCode.QUOTA_EXCEEDED, "its former connection left too many events");
     }
-    var outcome =
+    UplinkOutcome outcome =
         event(
             device,
             publish,
@@ -142,9 +143,9 @@ public final class Uplinks {
 
   private UplinkOutcome receipt(DeviceKey device, Binary payload, Runnable confirmed) {
     try {
-      var json = JSON.readTree(payload.bytes());
-      var id = json.path("id").asString("");
-      var event = json.path("event").asString("");
+      JsonNode json = JSON.readTree(payload.bytes());
+      String id = json.path("id").asString("");
+      String event = json.path("event").asString("");
       if (MessageId.isValid(id) && (event.equals("displayed") || event.equals("opened"))) {
         receipts.increment();
         var kind = DeliveryEvent.Receipt.Kind.valueOf(event.toUpperCase(Locale.ROOT));

@@ -98,7 +98,7 @@ final class PacketBody {
       return new String(encoded, StandardCharsets.US_ASCII);
     }
     try {
-      var text =
+      String text =
           StandardCharsets.UTF_8
               .newDecoder()
               .onMalformedInput(CodingErrorAction.REPORT)
@@ -126,7 +126,7 @@ final class PacketBody {
 
   /// Reads the name of a topic to publish to; it may be empty.
   String topicName() {
-    var topic = topic(ReasonCode.TOPIC_NAME_INVALID);
+    String topic = topic(ReasonCode.TOPIC_NAME_INVALID);
     if (topic.indexOf('+') >= 0 || topic.indexOf('#') >= 0) {
       throw new ProtocolViolation(ReasonCode.TOPIC_NAME_INVALID, "a wildcard in a topic name");
     }
@@ -134,7 +134,7 @@ final class PacketBody {
   }
 
   String topicFilter() {
-    var filter = topic(ReasonCode.TOPIC_FILTER_INVALID);
+    String filter = topic(ReasonCode.TOPIC_FILTER_INVALID);
     if (filter.isEmpty()) {
       throw malformed("an empty topic filter");
     }
@@ -146,7 +146,7 @@ final class PacketBody {
     if ((bytes.getShort(bytes.position()) & 0xFFFF) > PacketLimits.TOPIC_BYTES) {
       throw new ProtocolViolation(tooLong, "a topic over " + PacketLimits.TOPIC_BYTES + " bytes");
     }
-    var topic = text();
+    String topic = text();
     int levels = 1;
     for (int slash = topic.indexOf('/'); slash >= 0; slash = topic.indexOf('/', slash + 1)) {
       levels++;
@@ -170,11 +170,11 @@ final class PacketBody {
     need(length);
     var inner = new PacketBody(bytes.slice(bytes.position(), length), limits);
     bytes.position(bytes.position() + length);
-    var collected = MqttProperties.builder();
+    MqttProperties.Builder collected = MqttProperties.builder();
     while (inner.hasMore()) {
       inner.property(place, collected);
     }
-    var properties = collected.build();
+    MqttProperties properties = collected.build();
     if (properties.has(PropertyId.AUTHENTICATION_DATA)
         && !properties.has(PropertyId.AUTHENTICATION_METHOD)) {
       throw protocolError("authentication data without a method");

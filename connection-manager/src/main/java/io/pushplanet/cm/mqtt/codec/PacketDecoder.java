@@ -105,7 +105,7 @@ public final class PacketDecoder {
   private static DecodeOutcome connect(PacketBody body) {
     MqttVersion version = null;
     try {
-      var protocol = body.text();
+      String protocol = body.text();
       int level = body.unsignedByte();
       if (!protocol.equals("MQTT") || level < 4 || level > 5) {
         return new DecodeOutcome.Refused(
@@ -135,13 +135,13 @@ public final class PacketDecoder {
     if (!v5 && hasPassword && !hasUserName) {
       throw malformed("a password without a user name");
     }
-    var willQos = body.qos((flags >> 3) & 3);
+    QoS willQos = body.qos((flags >> 3) & 3);
     int keepAlive = body.unsignedShort();
-    var properties = v5 ? body.properties(Place.CONNECT) : MqttProperties.NONE;
-    var clientId = body.text();
+    MqttProperties properties = v5 ? body.properties(Place.CONNECT) : MqttProperties.NONE;
+    String clientId = body.text();
     Will will = null;
     if (willFlag) {
-      var willProperties = v5 ? body.properties(Place.WILL) : MqttProperties.NONE;
+      MqttProperties willProperties = v5 ? body.properties(Place.WILL) : MqttProperties.NONE;
       will =
           new Will(
               body.topicName(),
@@ -150,8 +150,8 @@ public final class PacketDecoder {
               body.bool(flags & 0x20),
               willProperties);
     }
-    var userName = hasUserName ? body.text() : null;
-    var password = hasPassword ? new Binary(body.binary()) : null;
+    String userName = hasUserName ? body.text() : null;
+    Binary password = hasPassword ? new Binary(body.binary()) : null;
     body.end();
     return new MqttPacket.Connect(
         version,
@@ -166,7 +166,7 @@ public final class PacketDecoder {
 
   private static MqttPacket packet(
       int type, int flags, PacketBody body, boolean v5, PacketLimits limits) {
-    var packet =
+    MqttPacket packet =
         switch (type) {
           case 2 -> connAck(body, v5);
           case PUBLISH -> publish(flags, body, v5);
@@ -194,14 +194,14 @@ public final class PacketDecoder {
   }
 
   private static MqttPacket publish(int flags, PacketBody body, boolean v5) {
-    var qos = body.qos((flags >> 1) & 3);
+    QoS qos = body.qos((flags >> 1) & 3);
     boolean duplicate = (flags & 0x08) != 0;
     if (qos == QoS.AT_MOST_ONCE && duplicate) {
       throw malformed("DUP at QoS 0");
     }
-    var topic = body.topicName();
+    String topic = body.topicName();
     int packetId = qos == QoS.AT_MOST_ONCE ? 0 : body.packetId();
-    var properties = properties(body, v5, Place.PUBLISH);
+    MqttProperties properties = properties(body, v5, Place.PUBLISH);
     if (topic.isEmpty() && !properties.has(PropertyId.TOPIC_ALIAS)) {
       throw v5 ? protocolError("neither topic nor alias") : malformed("an empty topic");
     }
@@ -211,8 +211,9 @@ public final class PacketDecoder {
 
   private static MqttPacket acknowledgement(int type, PacketBody body, boolean v5) {
     int packetId = body.packetId();
-    var reason = v5 && body.hasMore() ? reason(body) : ReasonCode.SUCCESS;
-    var properties = v5 && body.hasMore() ? body.properties(Place.ACK) : MqttProperties.NONE;
+    ReasonCode reason = v5 && body.hasMore() ? reason(body) : ReasonCode.SUCCESS;
+    MqttProperties properties =
+        v5 && body.hasMore() ? body.properties(Place.ACK) : MqttProperties.NONE;
     return switch (type) {
       case 4 -> new MqttPacket.PubAck(packetId, reason, properties);
       case 5 -> new MqttPacket.PubRec(packetId, reason, properties);
@@ -223,16 +224,16 @@ public final class PacketDecoder {
 
   private static MqttPacket subscribe(PacketBody body, boolean v5, PacketLimits limits) {
     int packetId = body.packetId();
-    var properties = properties(body, v5, Place.SUBSCRIBE);
+    MqttProperties properties = properties(body, v5, Place.SUBSCRIBE);
     var requests = new ArrayList<SubscriptionRequest>();
     while (body.hasMore()) {
       room(requests.size(), limits);
-      var filter = body.topicFilter();
+      String filter = body.topicFilter();
       int options = body.unsignedByte();
       if ((options & (v5 ? 0xC0 : 0xFC)) != 0) {
         throw malformed("reserved subscription options");
       }
-      var qos = body.qos(options & 3);
+      QoS qos = body.qos(options & 3);
       int retainHandling = (options >> 4) & 3;
       if (retainHandling == 3) {
         throw protocolError("retain handling 3");
@@ -253,7 +254,7 @@ public final class PacketDecoder {
 
   private static MqttPacket unsubscribe(PacketBody body, boolean v5, PacketLimits limits) {
     int packetId = body.packetId();
-    var properties = properties(body, v5, Place.UNSUBSCRIBE);
+    MqttProperties properties = properties(body, v5, Place.UNSUBSCRIBE);
     var filters = new ArrayList<String>();
     while (body.hasMore()) {
       room(filters.size(), limits);
@@ -275,13 +276,13 @@ public final class PacketDecoder {
 
   private static MqttPacket subAck(PacketBody body, boolean v5) {
     int packetId = body.packetId();
-    var properties = properties(body, v5, Place.SUBACK);
+    MqttProperties properties = properties(body, v5, Place.SUBACK);
     return new MqttPacket.SubAck(packetId, codes(body), properties);
   }
 
   private static MqttPacket unsubAck(PacketBody body, boolean v5) {
     int packetId = body.packetId();
-    var properties = properties(body, v5, Place.UNSUBACK);
+    MqttProperties properties = properties(body, v5, Place.UNSUBACK);
     return new MqttPacket.UnsubAck(packetId, v5 ? codes(body) : List.of(), properties);
   }
 
@@ -297,7 +298,7 @@ public final class PacketDecoder {
     if (!v5 || !body.hasMore()) {
       return new MqttPacket.Disconnect(ReasonCode.SUCCESS, MqttProperties.NONE);
     }
-    var reason = reason(body);
+    ReasonCode reason = reason(body);
     return new MqttPacket.Disconnect(
         reason, body.hasMore() ? body.properties(Place.DISCONNECT) : MqttProperties.NONE);
   }

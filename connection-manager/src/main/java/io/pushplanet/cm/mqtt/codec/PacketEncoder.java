@@ -7,6 +7,9 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.cm.mqtt.UserProperty;
+import io.pushplanet.cm.mqtt.Will;
 import java.util.List;
 
 /// Writes control packets of either version as one array each. Stateless and thread-safe. It writes
@@ -54,7 +57,7 @@ public final class PacketEncoder {
 
   private static byte[] connect(PacketBytes body, MqttPacket.Connect connect) {
     boolean v5 = connect.version() == MqttVersion.V5;
-    var will = connect.will();
+    Will will = connect.will();
     int flags = connect.cleanStart() ? 0x02 : 0;
     if (will != null) {
       flags |= 0x04 | will.qos().ordinal() << 3 | (will.retain() ? 0x20 : 0);
@@ -114,7 +117,7 @@ public final class PacketEncoder {
   private static byte[] subscribe(PacketBytes body, boolean v5, MqttPacket.Subscribe subscribe) {
     body.shortInteger(subscribe.packetId());
     properties(body, v5, subscribe.properties());
-    for (var request : subscribe.requests()) {
+    for (SubscriptionRequest request : subscribe.requests()) {
       body.text(request.filter());
       int options = request.qos().ordinal();
       if (v5) {
@@ -169,7 +172,7 @@ public final class PacketEncoder {
           inner.text(value);
         });
     properties.binaries().forEach((property, value) -> binary(inner, property, value));
-    for (var user : properties.userProperties()) {
+    for (UserProperty user : properties.userProperties()) {
       inner.write(PropertyId.USER_PROPERTY.code());
       inner.text(user.name());
       inner.text(user.value());

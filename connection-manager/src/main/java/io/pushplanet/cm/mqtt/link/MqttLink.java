@@ -116,11 +116,11 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public KeepAlive advised(MqttPacket.Connect connect, KeepAlive granted) {
-    var source = connection.source();
+    InetAddress source = connection.source();
     if (networks == null || source == null) {
       return granted;
     }
-    var found = networks.of(source, operator(connect.properties().userProperties()));
+    Network found = networks.of(source, operator(connect.properties().userProperties()));
     network = found;
     return connect.version() == MqttVersion.V5
         ? granted.advised(networks.advise(found, granted.seconds()))
@@ -128,7 +128,7 @@ public final class MqttLink implements ConnectionHandler, Link {
   }
 
   private static Optional<String> operator(List<UserProperty> properties) {
-    for (var property : properties) {
+    for (UserProperty property : properties) {
       if (property.name().equals(OPERATOR)) {
         return Optional.of(property.value());
       }
@@ -267,11 +267,11 @@ public final class MqttLink implements ConnectionHandler, Link {
         case DecodeOutcome.Incomplete _ -> {
           return;
         }
-        case DecodeOutcome.Decoded(var packet) -> {
+        case DecodeOutcome.Decoded(MqttPacket packet) -> {
           heard(packet);
           peer.packet(packet);
         }
-        case DecodeOutcome.Refused(var reason, var why, var spoken) -> {
+        case DecodeOutcome.Refused(ReasonCode reason, String why, MqttVersion spoken) -> {
           refuse(reason, why, spoken);
           return;
         }
@@ -325,7 +325,7 @@ public final class MqttLink implements ConnectionHandler, Link {
       return true;
     }
     if (!paused && KeepAlive.isOver(keepAliveSeconds, silentSinceNanos, nowNanos)) {
-      var why = "silent for one and a half times the keep-alive of " + keepAliveSeconds + " s";
+      String why = "silent for one and a half times the keep-alive of " + keepAliveSeconds + " s";
       peer.refused(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
       disconnect(ReasonCode.KEEP_ALIVE_TIMEOUT, why);
       return true;

@@ -120,7 +120,7 @@ public final class AcceptGate {
   }
 
   private boolean isUnlimited(InetAddress source) {
-    for (var block : unlimited) {
+    for (AddressBlock block : unlimited) {
       if (block.contains(source)) {
         return true;
       }

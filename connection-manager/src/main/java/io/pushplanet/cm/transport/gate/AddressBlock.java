@@ -40,8 +40,8 @@ record AddressBlock(InetAddress base, int bits) {
   }
 
   boolean contains(InetAddress address) {
-    var mine = base.getAddress();
-    var other = address.getAddress();
+    byte[] mine = base.getAddress();
+    byte[] other = address.getAddress();
     if (mine.length != other.length) {
       return false;
     }

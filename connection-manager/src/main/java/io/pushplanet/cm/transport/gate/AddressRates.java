@@ -44,7 +44,7 @@ public final class AddressRates {
   }
 
   private static long network(InetAddress address) {
-    var bytes = address.getAddress();
+    byte[] bytes = address.getAddress();
     int length = address instanceof Inet4Address ? 4 : 8;
     long network = length;
     for (int index = 0; index < length; index++) {

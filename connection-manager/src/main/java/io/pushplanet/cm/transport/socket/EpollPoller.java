@@ -135,7 +135,7 @@ final class EpollPoller implements Poller {
       long at = (long) index * EVENT_BYTES;
       int what = events.get(JAVA_INT_UNALIGNED, at);
       int place = (int) events.get(JAVA_LONG_UNALIGNED, at + EVENT_DATA);
-      var descriptor = place == ALARM ? null : places[place];
+      Descriptor descriptor = place == ALARM ? null : places[place];
       // Null if the socket was closed in this round.
       if (descriptor != null) {
         descriptor.tell(what, ready);
@@ -272,7 +272,7 @@ final class EpollPoller implements Poller {
   /// Reads `address`. The IPv4 peer of a dual-stack socket becomes an IPv4 address.
   private InetSocketAddress takeAddress() {
     boolean v6 = address.get(JAVA_SHORT, 0) == AF_INET6;
-    var bytes = address.asSlice(v6 ? 8 : 4, v6 ? 16 : 4).toArray(JAVA_BYTE);
+    byte[] bytes = address.asSlice(v6 ? 8 : 4, v6 ? 16 : 4).toArray(JAVA_BYTE);
     try {
       return new InetSocketAddress(
           InetAddress.getByAddress(bytes), Short.toUnsignedInt(address.get(PORT, 2)));
@@ -385,7 +385,7 @@ final class EpollPoller implements Poller {
           return null;
         }
         if (!GONE_MEANWHILE.contains(-accepted)) {
-          var refusal = Syscalls.failed("accept4", accepted);
+          IOException refusal = Syscalls.failed("accept4", accepted);
           throw NO_DESCRIPTOR.contains(-accepted)
               ? new ListeningSocket.NoDescriptor(refusal)
               : refusal;

@@ -56,7 +56,7 @@ public final class HandshakeQueue implements AutoCloseable {
   public boolean add(Handshake handshake) {
     boolean had = true;
     while (!waiting.offerFirst(handshake)) {
-      var oldest = waiting.pollLast();
+      Handshake oldest = waiting.pollLast();
       if (oldest != null) {
         had = false;
         givenUp.incrementAndGet();

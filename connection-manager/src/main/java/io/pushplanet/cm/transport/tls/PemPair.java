@@ -1,6 +1,7 @@
 package io.pushplanet.cm.transport.tls;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +30,7 @@ record PemPair(PrivateKey key, List<X509Certificate> chain) {
   static PemPair read(Path certificate, Path privateKey)
       throws IOException, GeneralSecurityException {
     List<X509Certificate> chain;
-    try (var file = Files.newInputStream(certificate)) {
+    try (InputStream file = Files.newInputStream(certificate)) {
       chain =
           CertificateFactory.getInstance("X.509").generateCertificates(file).stream()
               .map(X509Certificate.class::cast)
@@ -38,7 +39,7 @@ record PemPair(PrivateKey key, List<X509Certificate> chain) {
     if (chain.isEmpty()) {
       throw new IllegalArgumentException("cm.tls.certificate holds no certificate: " + certificate);
     }
-    var key = key(privateKey);
+    PrivateKey key = key(privateKey);
     if (!belongTogether(key, chain.getFirst().getPublicKey())) {
       throw new IllegalArgumentException(
           "cm.tls.private-key is not the key of the first certificate in cm.tls.certificate");
@@ -60,17 +61,17 @@ record PemPair(PrivateKey key, List<X509Certificate> chain) {
               case "RSA" -> "SHA256withRSA";
               default -> "EdDSA";
             });
-    var sample = "sample".getBytes(StandardCharsets.US_ASCII);
+    byte[] sample = "sample".getBytes(StandardCharsets.US_ASCII);
     signature.initSign(key);
     signature.update(sample);
-    var signed = signature.sign();
+    byte[] signed = signature.sign();
     signature.initVerify(certified);
     signature.update(sample);
     return signature.verify(signed);
   }
 
   private static PrivateKey key(Path file) throws IOException, GeneralSecurityException {
-    var text = Files.readString(file, StandardCharsets.US_ASCII);
+    String text = Files.readString(file, StandardCharsets.US_ASCII);
     int begin = text.indexOf(BEGIN);
     int end = text.indexOf(END);
     if (begin < 0 || end < begin) {
@@ -81,7 +82,7 @@ record PemPair(PrivateKey key, List<X509Certificate> chain) {
     var spec =
         new PKCS8EncodedKeySpec(
             Base64.getMimeDecoder().decode(text.substring(begin + BEGIN.length(), end)));
-    for (var algorithm : ALGORITHMS) {
+    for (String algorithm : ALGORITHMS) {
       try {
         return KeyFactory.getInstance(algorithm).generatePrivate(spec);
       } catch (InvalidKeySpecException other) {

@@ -27,7 +27,7 @@ final class ServerKeys extends X509ExtendedKeyManager {
   }
 
   void replace(PrivateKey key, List<X509Certificate> chain) {
-    var before = current();
+    Generation before = current();
     generations = List.of(new Generation(before.number() + 1, key, chain), before);
   }
 
@@ -38,7 +38,7 @@ final class ServerKeys extends X509ExtendedKeyManager {
   @Override
   public @Nullable String chooseEngineServerAlias(
       String keyType, Principal @Nullable [] issuers, @Nullable SSLEngine engine) {
-    var newest = current();
+    Generation newest = current();
     return newest.key().getAlgorithm().equals(keyType) ? newest.alias() : null;
   }
 
@@ -50,19 +50,19 @@ final class ServerKeys extends X509ExtendedKeyManager {
 
   @Override
   public X509Certificate @Nullable [] getCertificateChain(String alias) {
-    var named = named(alias);
+    Generation named = named(alias);
     return named == null ? null : named.chain().toArray(new X509Certificate[0]);
   }
 
   @Override
   public @Nullable PrivateKey getPrivateKey(String alias) {
-    var named = named(alias);
+    Generation named = named(alias);
     return named == null ? null : named.key();
   }
 
   @Override
   public String @Nullable [] getServerAliases(String keyType, Principal @Nullable [] issuers) {
-    var alias = chooseEngineServerAlias(keyType, issuers, null);
+    String alias = chooseEngineServerAlias(keyType, issuers, null);
     return alias == null ? null : new String[] {alias};
   }
 
@@ -78,7 +78,7 @@ final class ServerKeys extends X509ExtendedKeyManager {
   }
 
   private @Nullable Generation named(String alias) {
-    for (var generation : generations) {
+    for (Generation generation : generations) {
       if (generation.alias().equals(alias)) {
         return generation;
       }

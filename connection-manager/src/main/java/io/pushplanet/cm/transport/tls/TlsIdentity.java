@@ -44,7 +44,7 @@ public final class TlsIdentity {
   ///     setting stops the start
   public static TlsIdentity fromPem(Path certificate, Path privateKey) {
     try {
-      var seen = state(certificate, privateKey);
+      String seen = state(certificate, privateKey);
       var files = PemPair.read(certificate, privateKey);
       var keys = new ServerKeys(files.key(), files.chain());
       var context = SSLContext.getInstance("TLSv1.3");
@@ -61,7 +61,7 @@ public final class TlsIdentity {
   /// Reads the files again if either has changed. Broken or half-written files are logged once and
   /// ignored: the old certificate stays until both files are complete. Blocking; for one thread.
   public void reloadIfChanged() {
-    var now = state(certificate, privateKey);
+    String now = state(certificate, privateKey);
     if (now.equals(seen)) {
       return;
     }
@@ -89,7 +89,7 @@ public final class TlsIdentity {
   }
 
   public SSLEngine serverEngine() {
-    var engine = context.createSSLEngine();
+    SSLEngine engine = context.createSSLEngine();
     engine.setUseClientMode(false);
     engine.setEnabledProtocols(new String[] {"TLSv1.3"});
     return engine;
@@ -99,9 +99,9 @@ public final class TlsIdentity {
   /// too.
   private static String state(Path... files) {
     var state = new StringBuilder();
-    for (var file : files) {
+    for (Path file : files) {
       try {
-        var real = file.toRealPath();
+        Path real = file.toRealPath();
         state.append(real).append(Files.getLastModifiedTime(real)).append(Files.size(real));
       } catch (IOException missing) {
         state.append(missing);

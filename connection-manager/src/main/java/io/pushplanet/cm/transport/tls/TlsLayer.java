@@ -51,7 +51,7 @@ public final class TlsLayer {
       ByteBuffer cipher, ByteBuffer scratch, Consumer<ByteBuffer> plain, long nowNanos)
       throws IOException {
     long beganNanos = kept == null ? nowNanos : kept.beganNanos();
-    var input = joined(cipher);
+    ByteBuffer input = joined(cipher);
     starved = false;
     if (tasksRunning) {
       keep(input, beganNanos);
@@ -61,7 +61,7 @@ public final class TlsLayer {
       if (engine.isInboundDone()) {
         return Progress.CLOSED;
       }
-      var status = engine.getHandshakeStatus();
+      HandshakeStatus status = engine.getHandshakeStatus();
       if (status == HandshakeStatus.NEED_TASK) {
         keep(input, beganNanos);
         tasksRunning = true;
@@ -77,7 +77,7 @@ public final class TlsLayer {
         return Progress.WAITING;
       }
       scratch.clear();
-      var result = engine.unwrap(input, scratch);
+      SSLEngineResult result = engine.unwrap(input, scratch);
       if (result.bytesConsumed() > 0) {
         beganNanos = nowNanos;
       }
@@ -192,7 +192,7 @@ public final class TlsLayer {
     if (kept == null) {
       return cipher;
     }
-    var held = kept.bytes();
+    ByteBuffer held = kept.bytes();
     if (held.remaining() + cipher.remaining() > 8 * MOST_RECORD) {
       throw new SSLException("too much ciphertext before the handshake goes on");
     }

@@ -29,8 +29,8 @@ final class Upgrade {
 
   /// @param request up to and with the empty line
   static UpgradeOutcome read(byte[] request, int length) {
-    var lines = new String(request, 0, length, ISO_8859_1).split("\r\n", -1);
-    var start = lines[0].split(" ", -1);
+    String[] lines = new String(request, 0, length, ISO_8859_1).split("\r\n", -1);
+    String[] start = lines[0].split(" ", -1);
     if (start.length != 3 || !start[2].equals("HTTP/1.1")) {
       return refused("400 Bad Request", "", "speak HTTP/1.1");
     }
@@ -45,7 +45,7 @@ final class Upgrade {
     Map<String, String> headers = new HashMap<>();
     for (int index = 1; index < lines.length && !lines[index].isEmpty(); index++) {
       int colon = lines[index].indexOf(':');
-      var name = colon < 1 ? "" : lines[index].substring(0, colon).toLowerCase(Locale.ROOT);
+      String name = colon < 1 ? "" : lines[index].substring(0, colon).toLowerCase(Locale.ROOT);
       if (!name.matches("[!#$%&'*+.^_`|~0-9a-z-]+")) {
         return refused("400 Bad Request", "", "a header is malformed");
       }
@@ -68,7 +68,7 @@ final class Upgrade {
     if (!headers.containsKey("host")) {
       return refused("400 Bad Request", "", "Host is missing");
     }
-    var key = headers.getOrDefault("sec-websocket-key", "");
+    String key = headers.getOrDefault("sec-websocket-key", "");
     if (!isKey(key)) {
       return refused("400 Bad Request", "", "Sec-WebSocket-Key must be 16 bytes in base64");
     }
@@ -106,7 +106,7 @@ final class Upgrade {
 
   private static String accept(String key) {
     try {
-      var digest = MessageDigest.getInstance("SHA-1").digest((key + GUID).getBytes(US_ASCII));
+      byte[] digest = MessageDigest.getInstance("SHA-1").digest((key + GUID).getBytes(US_ASCII));
       return Base64.getEncoder().encodeToString(digest);
     } catch (NoSuchAlgorithmException never) {
       throw new IllegalStateException("this JDK lacks SHA-1", never);

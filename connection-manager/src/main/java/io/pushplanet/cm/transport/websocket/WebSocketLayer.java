@@ -79,7 +79,7 @@ public final class WebSocketLayer {
 
   /// One whole binary frame with this payload.
   public static byte[] framed(byte[] payload) {
-    var frame = frame(BINARY, payload.length, payload.length);
+    byte[] frame = frame(BINARY, payload.length, payload.length);
     System.arraycopy(payload, 0, frame, frame.length - payload.length, payload.length);
     return frame;
   }
@@ -97,7 +97,7 @@ public final class WebSocketLayer {
   }
 
   private void readRequest(byte[] held, ByteBuffer input, Consumer<byte[]> send) {
-    var bytes = held;
+    byte[] bytes = held;
     while (input.hasRemaining()) {
       if (had == Upgrade.MOST_BYTES) {
         refuse(Upgrade.tooLong(), send);
@@ -117,7 +117,7 @@ public final class WebSocketLayer {
       if (endsRequest(bytes)) {
         switch (Upgrade.read(bytes, had)) {
           case Refused refused -> refuse(refused, send);
-          case Upgraded(var answer) -> {
+          case Upgraded(byte[] answer) -> {
             request = null;
             had = 0;
             send.accept(answer);
@@ -211,11 +211,11 @@ public final class WebSocketLayer {
 
   private void readPayload(ByteBuffer input, Consumer<ByteBuffer> payload, Consumer<byte[]> send) {
     int count = (int) Math.min(left, input.remaining());
-    var part = input.slice(input.position(), count);
+    ByteBuffer part = input.slice(input.position(), count);
     input.position(input.position() + count);
     unmask(part);
     left -= count;
-    var held = control;
+    byte[] held = control;
     if (held == null) {
       payload.accept(part);
     } else {
@@ -235,14 +235,14 @@ public final class WebSocketLayer {
   }
 
   private void end(Consumer<byte[]> send) {
-    var held = control;
+    byte[] held = control;
     control = null;
     had = 0;
     if (held == null || opcode == PONG) {
       return;
     }
     if (opcode == PING) {
-      var pong = frame(PONG, held.length, held.length);
+      byte[] pong = frame(PONG, held.length, held.length);
       System.arraycopy(held, 0, pong, pong.length - held.length, held.length);
       send.accept(pong);
     } else {
@@ -256,7 +256,7 @@ public final class WebSocketLayer {
   }
 
   private static byte[] closeFrame(int code) {
-    var close = frame(CLOSE, Short.BYTES, Short.BYTES);
+    byte[] close = frame(CLOSE, Short.BYTES, Short.BYTES);
     close[close.length - 2] = (byte) (code >> 8);
     close[close.length - 1] = (byte) code;
     return close;
