@@ -4,14 +4,12 @@ import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.lane.Lanes;
 import io.pushplanet.gateway.lane.Lanes.Lane;
-import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.parcel.SettledBefore;
@@ -20,12 +18,10 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 
 /// The worker's story. A lane hands it a batch; every message for every device in it is a parcel of its own:
@@ -47,8 +43,6 @@ public final class Delivery {
   private final SettledBefore settledBefore;
   private final WaitedFor waitedFor;
   private final Outboxes outboxes;
-  private final Map<Priority, WaitingForPlaces> waitingForPlaces = new EnumMap<>(Priority.class);
-  private final OwedMoves owedMoves;
   private final Clock clock;
   private final DeliveryMetrics metrics;
 
@@ -59,7 +53,6 @@ public final class Delivery {
       SettledBefore settledBefore,
       WaitedFor waitedFor,
       Outboxes outboxes,
-      LaterStore later,
       Clock clock,
       DeliveryMetrics metrics) {
     this.lanes = lanes;
@@ -68,16 +61,6 @@ public final class Delivery {
     this.settledBefore = settledBefore;
     this.waitedFor = waitedFor;
     this.outboxes = outboxes;
-    for (Priority priority : Priority.values()) {
-      this.waitingForPlaces.put(
-          priority, new WaitingForPlaces(lanes.atProviders(priority), later, clock));
-    }
-    this.owedMoves =
-        new OwedMoves(
-            settledBefore,
-            overMqtt,
-            outboxes,
-            lanes.lane(Channel.MQTT, Priority.NORMAL).databaseTurns());
     this.clock = clock;
     this.metrics = metrics;
   }
@@ -133,34 +116,6 @@ public final class Delivery {
         lane.places().cameBack(push.app());
       }
     }
-  }
-
-  /// Writes what MySQL could not take when a batch was delivered; acknowledge it afterwards.
-  ///
-  /// @param body a batch of [Owed.Item] in wire form
-  /// @throws DeadItems when some of it can never be handled and all else is durable
-  /// @throws io.pushplanet.common.wire.MalformedWire when it is none
-  /// @throws RuntimeException while MySQL or the broker is away: hand the batch out again
-  public void writeOwed(byte[] body) {
-    owedMoves.write(body);
-  }
-
-  /// How many more recipients a lane has room for; negative when it has more in hand than it can send to at once.
-  public int room(Channel channel, Priority priority) {
-    return lanes.lane(channel, priority).room();
-  }
-
-  /// Lets those go to `later` who wait in vain for a place; to be called several times a second.
-  public void look() {
-    lanes.look();
-  }
-
-  /// Lets those come from `later` who went there for want of a place, as far as there are places now; to be called ten times a
-  /// second, by one thread for each priority.
-  ///
-  /// @throws RuntimeException while MySQL is away: call again
-  public void bringForward(Priority priority) {
-    Objects.requireNonNull(waitingForPlaces.get(priority)).bringForward();
   }
 
   private List<Parcel> takenUp(Channel channel, List<Push> pushes, boolean redelivered) {

@@ -78,58 +78,118 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  Delivery delivery(
+  Lanes lanes(
       List<Provider> providers,
       DeliverySettings settings,
-      NodeSettings nodeSettings,
       PlatformSettings platform,
+      MeterRegistry meters) {
+    return new Lanes(providers, settings.mostInFlight(), platform.mysql().poolSize(), meters);
+  }
+
+  @Bean
+  DeliveryMetrics deliveryMetrics(MeterRegistry meters) {
+    return new DeliveryMetrics(meters);
+  }
+
+  @Bean
+  RetrySchedule retrySchedule(SecureRandom random) {
+    return new RetrySchedule(random);
+  }
+
+  /// For questions that a delivery can do without. Writes have one of their own.
+  @Bean
+  Reachability reachability() {
+    return new Reachability(System::nanoTime);
+  }
+
+  @Bean
+  SettledBefore settledBefore(DataSource database, Reachability reachability) {
+    return new SettledBefore(database, reachability);
+  }
+
+  @Bean
+  MqttDelivery mqttDelivery(
       SessionDirectory directory,
       Nodes nodes,
-      DataSource database,
-      LanePublisher lanes,
-      DeadTokens tokens,
-      SecureRandom random,
+      NodeSettings settings,
+      RetrySchedule retries,
       Clock clock,
-      MeterRegistry meters) {
-    DeliveryMetrics metrics = new DeliveryMetrics(meters);
-    RetrySchedule retries = new RetrySchedule(random);
-    Reachability reachability = new Reachability(System::nanoTime);
-    SettledBefore settledBefore = new SettledBefore(database, reachability);
-    LaterStore later = new LaterStore(database);
+      DeliveryMetrics metrics) {
+    return new MqttDelivery(
+        new NodeDelivery(directory, nodes, settings.answerWithin(), clock, metrics), retries);
+  }
+
+  @Bean
+  ProviderDelivery providerDelivery(
+      List<Provider> providers,
+      DeliverySettings settings,
+      SettledBefore settledBefore,
+      Reachability reachability,
+      DeadTokens tokens,
+      RetrySchedule retries,
+      Clock clock) {
+    return new ProviderDelivery(
+        providers,
+        new ProviderOutcomes(tokens, reachability, retries, settings.mostErrors(), clock),
+        settledBefore);
+  }
+
+  @Bean
+  Outboxes outboxes(
+      DataSource database,
+      LanePublisher publisher,
+      RetrySchedule retries,
+      Clock clock,
+      DeliveryMetrics metrics) {
+    MoveStore moves =
+        new MoveStore(
+            new InboxStore(database, publisher, clock),
+            new LaterStore(database),
+            new Reachability(System::nanoTime),
+            metrics);
+    return new Outboxes(moves, publisher, retries, clock, metrics);
+  }
+
+  @Bean
+  Delivery delivery(
+      Lanes lanes,
+      MqttDelivery overMqtt,
+      ProviderDelivery overProviders,
+      SettledBefore settledBefore,
+      Reachability reachability,
+      Outboxes outboxes,
+      DataSource database,
+      Clock clock,
+      DeliveryMetrics metrics) {
     return new Delivery(
-        new Lanes(providers, settings.mostInFlight(), platform.mysql().poolSize(), meters),
-        new MqttDelivery(
-            new NodeDelivery(directory, nodes, nodeSettings.answerWithin(), clock, metrics),
-            retries),
-        new ProviderDelivery(
-            providers,
-            new ProviderOutcomes(tokens, reachability, retries, settings.mostErrors(), clock),
-            settledBefore),
+        lanes,
+        overMqtt,
+        overProviders,
         settledBefore,
         new WaitedFor(new Registrations(database), reachability),
-        new Outboxes(
-            new MoveStore(
-                new InboxStore(database, lanes, clock),
-                later,
-                new Reachability(System::nanoTime),
-                metrics),
-            lanes,
-            retries,
-            clock,
-            metrics),
-        later,
+        outboxes,
         clock,
         metrics);
   }
 
+  @Bean
+  OwedMoves owedMoves(
+      SettledBefore settledBefore, MqttDelivery overMqtt, Outboxes outboxes, Lanes lanes) {
+    return new OwedMoves(
+        settledBefore,
+        overMqtt,
+        outboxes,
+        lanes.lane(Channel.MQTT, Priority.NORMAL).databaseTurns());
+  }
+
   /// Goes on until the lanes have stopped: who waits for a place is waited for.
   @Bean
-  PeriodicTask looksAtPlaces(Delivery delivery, MeterRegistry meters) {
+  PeriodicTask looksAtPlaces(Lanes lanes, MeterRegistry meters) {
     return new PeriodicTask(
             "places",
             LOOK,
             () -> {
-              delivery.look();
+              lanes.look();
               return false;
             },
             meters)
@@ -137,25 +197,33 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  PeriodicTask bringsHighForward(Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
-    return bringsForward(Priority.HIGH, delivery, publisher, meters);
+  PeriodicTask bringsHighForward(
+      Lanes lanes, DataSource database, LanePublisher publisher, Clock clock, MeterRegistry meters) {
+    return bringsForward(Priority.HIGH, lanes, database, publisher, clock, meters);
   }
 
   @Bean
   PeriodicTask bringsNormalForward(
-      Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
-    return bringsForward(Priority.NORMAL, delivery, publisher, meters);
+      Lanes lanes, DataSource database, LanePublisher publisher, Clock clock, MeterRegistry meters) {
+    return bringsForward(Priority.NORMAL, lanes, database, publisher, clock, meters);
   }
 
   /// While the broker takes nothing, nobody comes.
   private static PeriodicTask bringsForward(
-      Priority priority, Delivery delivery, LanePublisher publisher, MeterRegistry meters) {
+      Priority priority,
+      Lanes lanes,
+      DataSource database,
+      LanePublisher publisher,
+      Clock clock,
+      MeterRegistry meters) {
+    WaitingForPlaces waiting =
+        new WaitingForPlaces(lanes.atProviders(priority), new LaterStore(database), clock);
     return new PeriodicTask(
         priority == Priority.HIGH ? "forward-high" : "forward-normal",
         FORWARD,
         publisher::takesNothing,
         () -> {
-          delivery.bringForward(priority);
+          waiting.bringForward();
           return false;
         },
         meters);
@@ -166,33 +234,51 @@ class DeliveryConfiguration {
   QueueConsumer highLanes(
       ConnectionFactory connections,
       Delivery delivery,
+      Lanes lanes,
       DeliverySettings settings,
       LanePublisher publisher,
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
-    return lanes(
-        Priority.HIGH, connections, delivery, settings, publisher, deadLetters, random, meters);
+    return laneConsumer(
+        Priority.HIGH,
+        connections,
+        delivery,
+        lanes,
+        settings,
+        publisher,
+        deadLetters,
+        random,
+        meters);
   }
 
   @Bean
   QueueConsumer normalLanes(
       ConnectionFactory connections,
       Delivery delivery,
+      Lanes lanes,
       DeliverySettings settings,
       LanePublisher publisher,
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
-    return lanes(
-        Priority.NORMAL, connections, delivery, settings, publisher, deadLetters, random, meters);
+    return laneConsumer(
+        Priority.NORMAL,
+        connections,
+        delivery,
+        lanes,
+        settings,
+        publisher,
+        deadLetters,
+        random,
+        meters);
   }
 
   /// Goes round while MySQL is away, which costs nobody but itself.
   @Bean
-  QueueConsumer owedMoves(
+  QueueConsumer owedQueue(
       ConnectionFactory connections,
-      Delivery delivery,
+      OwedMoves owedMoves,
       LanePublisher publisher,
       DeadLetters deadLetters,
       SecureRandom random,
@@ -201,36 +287,37 @@ class DeliveryConfiguration {
         connections,
         "owed",
         List.of(
-            new Subscription(
-                Topology.OWED, OWED_IN_HAND, (body, _, _) -> delivery.writeOwed(body))),
+            new Subscription(Topology.OWED, OWED_IN_HAND, (body, _, _) -> owedMoves.write(body))),
         publisher::takesNothing,
         deadLetters,
         random,
         meters);
   }
 
-  private static QueueConsumer lanes(
+  /// Ties the queue of each channel's lane to [Delivery].
+  private static QueueConsumer laneConsumer(
       Priority priority,
       ConnectionFactory connections,
       Delivery delivery,
+      Lanes lanes,
       DeliverySettings settings,
       LanePublisher publisher,
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
-    List<Subscription> lanes = new ArrayList<>();
+    List<Subscription> queues = new ArrayList<>();
     for (Channel channel : Channel.values()) {
-      lanes.add(
+      queues.add(
           new Subscription(
               Topology.lane(channel, priority),
               settings.prefetch(),
               settings.mostInFlight(),
-              () -> delivery.room(channel, priority),
+              lanes.lane(channel, priority)::room,
               (body, redelivered, ticket) -> delivery.deliver(channel, body, redelivered, ticket)));
     }
     String name = priority == Priority.HIGH ? "deliver-high" : "deliver-normal";
     // What a provider has answered and nobody can be told would go out again and again.
     return new QueueConsumer(
-        connections, name, lanes, publisher::takesNothing, deadLetters, random, meters);
+        connections, name, queues, publisher::takesNothing, deadLetters, random, meters);
   }
 }

@@ -35,7 +35,12 @@ final class OwedMoves {
     this.databaseTurns = databaseTurns;
   }
 
-  /// @see Delivery#writeOwed
+  /// Writes what MySQL could not take when a batch was delivered; acknowledge it afterwards.
+  ///
+  /// @param body a batch of [Owed.Item] in wire form
+  /// @throws DeadItems when some of it can never be handled and all else is durable
+  /// @throws io.pushplanet.common.wire.MalformedWire when it is not a batch
+  /// @throws RuntimeException while MySQL or the broker is away: hand the batch out again
   void write(byte[] body) {
     List<DeadItem> dead = new ArrayList<>();
     List<Owed> owed =

@@ -2,6 +2,8 @@ package io.pushplanet.gateway.delivery;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.RealServers;
@@ -13,6 +15,7 @@ import io.pushplanet.gateway.lane.Lanes;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.parcel.Reachability;
 import io.pushplanet.gateway.parcel.SettledBefore;
 import io.pushplanet.gateway.parcel.WaitedFor;
@@ -24,7 +27,10 @@ import io.pushplanet.gateway.token.PurgeBreaker;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import javax.sql.DataSource;
 
@@ -37,7 +43,41 @@ public final class DeliveryForTests {
   /// Of connections to MySQL: fewer than the tests have.
   static final int POOL_SIZE = 10;
 
-  private DeliveryForTests() {}
+  private final Delivery delivery;
+  private final Lanes lanes;
+  private final OwedMoves owedMoves;
+  private final Map<Priority, WaitingForPlaces> waitingForPlaces = new EnumMap<>(Priority.class);
+
+  private DeliveryForTests(
+      Delivery delivery, Lanes lanes, OwedMoves owedMoves, LaterStore later, Clock clock) {
+    this.delivery = delivery;
+    this.lanes = lanes;
+    this.owedMoves = owedMoves;
+    for (Priority priority : Priority.values()) {
+      waitingForPlaces.put(
+          priority, new WaitingForPlaces(lanes.atProviders(priority), later, clock));
+    }
+  }
+
+  /// @see Delivery#deliver
+  public void deliver(Channel channel, byte[] body, boolean redelivered, Ticket ticket) {
+    delivery.deliver(channel, body, redelivered, ticket);
+  }
+
+  /// @see OwedMoves#write
+  void writeOwed(byte[] body) {
+    owedMoves.write(body);
+  }
+
+  /// @see Lanes#look
+  public void look() {
+    lanes.look();
+  }
+
+  /// @see WaitingForPlaces#bringForward
+  public void bringForward(Priority priority) {
+    Objects.requireNonNull(waitingForPlaces.get(priority)).bringForward();
+  }
 
   public static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {
     return new Nodes(
@@ -48,7 +88,7 @@ public final class DeliveryForTests {
         meters);
   }
 
-  public static Delivery at(
+  public static DeliveryForTests at(
       RealServers servers,
       SessionDirectory directory,
       Nodes nodes,
@@ -59,7 +99,7 @@ public final class DeliveryForTests {
     return at(servers, directory, nodes, routes, clock, meters, 64, List.of(providers));
   }
 
-  public static Delivery at(
+  public static DeliveryForTests at(
       RealServers servers,
       SessionDirectory directory,
       Nodes nodes,
@@ -80,7 +120,7 @@ public final class DeliveryForTests {
         providers);
   }
 
-  static Delivery at(
+  static DeliveryForTests at(
       RealServers servers,
       DataSource database,
       SessionDirectory directory,
@@ -103,16 +143,11 @@ public final class DeliveryForTests {
             clock,
             meters);
     LaterStore later = new LaterStore(database);
-    return new Delivery(
-        new Lanes(providers, mostInFlight, POOL_SIZE, meters),
+    Lanes lanes = new Lanes(providers, mostInFlight, POOL_SIZE, meters);
+    MqttDelivery overMqtt =
         new MqttDelivery(
-            new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock, metrics), retries),
-        new ProviderDelivery(
-            providers,
-            new ProviderOutcomes(tokens, reachability, retries, MOST_ERRORS, clock),
-            settledBefore),
-        settledBefore,
-        new WaitedFor(new Registrations(database), reachability),
+            new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock, metrics), retries);
+    Outboxes outboxes =
         new Outboxes(
             new MoveStore(
                 new InboxStore(database, servers.lanes(), clock),
@@ -122,19 +157,31 @@ public final class DeliveryForTests {
             servers.lanes(),
             retries,
             clock,
-            metrics),
-        later,
-        clock,
-        metrics);
+            metrics);
+    Delivery delivery =
+        new Delivery(
+            lanes,
+            overMqtt,
+            new ProviderDelivery(
+                providers,
+                new ProviderOutcomes(tokens, reachability, retries, MOST_ERRORS, clock),
+                settledBefore),
+            settledBefore,
+            new WaitedFor(new Registrations(database), reachability),
+            outboxes,
+            clock,
+            metrics);
+    OwedMoves owedMoves = new DeliveryConfiguration().owedMoves(settledBefore, overMqtt, outboxes, lanes);
+    return new DeliveryForTests(delivery, lanes, owedMoves, later, clock);
   }
 
   /// The lanes of priority `normal`, as the worker consumes them.
-  public static QueueConsumer normalLanes(
-      RealServers servers, Delivery delivery, int mostInFlight, MeterRegistry meters) {
+  public QueueConsumer normalLanes(RealServers servers, int mostInFlight, MeterRegistry meters) {
     return new DeliveryConfiguration()
         .normalLanes(
             servers.connections(),
             delivery,
+            lanes,
             new DeliverySettings(32, mostInFlight, MOST_ERRORS),
             servers.lanes(),
             new DeadLetters(servers.connections(), Clock.systemUTC()),

@@ -39,7 +39,7 @@ abstract class DeliveryScene {
   private final RedisClient redis = RedisClient.create(servers.services().redis().toString());
   final RouteStore routes = new RouteStore(redis.connect());
   private final Nodes nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
-  final Delivery delivery = delivery(fcm, apns, hms);
+  final DeliveryForTests delivery = delivery(fcm, apns, hms);
 
   @BeforeEach
   void empty() {
@@ -56,7 +56,7 @@ abstract class DeliveryScene {
     servers.close();
   }
 
-  Delivery delivery(Provider... providers) {
+  DeliveryForTests delivery(Provider... providers) {
     return DeliveryForTests.at(
         servers, servers.sessions(), nodes, routes, clock, meters, providers);
   }

@@ -104,7 +104,7 @@ class NeighboursIT {
 
   @Test
   void a_batch_that_is_handed_out_again_is_sent_once_when_its_end_is_written() throws Exception {
-    Delivery delivery = delivery(servers.sessions());
+    DeliveryForTests delivery = delivery(servers.sessions());
     byte[] batch = batch(aPush(clock).toApns("d1", "aa").build());
 
     delivery.deliver(Channel.APNS, batch, false, Ticket.ofNoOrder());
@@ -166,7 +166,7 @@ class NeighboursIT {
   @Test
   void what_trips_over_a_bug_again_and_again_fails_and_is_kept_to_be_replayed_once()
       throws Exception {
-    Delivery delivery = delivery(servers.sessions());
+    DeliveryForTests delivery = delivery(servers.sessions());
     Push push = servers.registered(aPush(clock).toApns("bug", "aa").toApns("d2", "bb").build());
     byte[] batch = batch(push);
     for (int tries = 1; tries < DeliveryForTests.MOST_ERRORS; tries++) {
@@ -201,7 +201,7 @@ class NeighboursIT {
   }
 
   /// What of a batch is for the dead letters.
-  private static List<DeadItem> dead(Delivery delivery, byte[] batch) {
+  private static List<DeadItem> dead(DeliveryForTests delivery, byte[] batch) {
     List<DeadItem> dead = new ArrayList<>();
     assertThatThrownBy(() -> delivery.deliver(Channel.APNS, batch, false, Ticket.ofNoOrder()))
         .isInstanceOfSatisfying(DeadItems.class, thrown -> dead.addAll(thrown.items()));
@@ -241,7 +241,7 @@ class NeighboursIT {
 
   @Test
   void a_message_for_a_device_that_is_away_is_parked_once_however_often_it_comes() {
-    Delivery delivery = delivery(servers.sessions());
+    DeliveryForTests delivery = delivery(servers.sessions());
     byte[] batch = batch(aPush(clock).toMqtt("away").build());
 
     delivery.deliver(Channel.MQTT, batch, false, Ticket.ofNoOrder());
@@ -253,7 +253,7 @@ class NeighboursIT {
 
   @Test
   void nothing_is_parked_while_nobody_knows_who_is_connected() {
-    Delivery delivery = delivery(new SessionDirectory(away, clock));
+    DeliveryForTests delivery = delivery(new SessionDirectory(away, clock));
 
     delivery.deliver(
         Channel.MQTT, batch(aPush(clock).toMqtt("here").build()), false, Ticket.ofNoOrder());
@@ -335,7 +335,7 @@ class NeighboursIT {
   @Test
   void a_high_message_does_not_wait_for_another_app_that_waits_for_its_turn() throws Exception {
     FcmForTests fcm = new FcmForTests(true);
-    Delivery delivery = delivery(servers.sessions(), fcm);
+    DeliveryForTests delivery = delivery(servers.sessions(), fcm);
     byte[] broadcast = manyOfTheHeldUpApp();
     Thread heldUp =
         Thread.ofVirtual()
@@ -360,7 +360,7 @@ class NeighboursIT {
   void an_app_whose_provider_hangs_leaves_places_to_others_and_lets_its_own_wait_elsewhere()
       throws Exception {
     FcmForTests fcm = new FcmForTests(false);
-    Delivery delivery = delivery(servers.sessions(), fcm);
+    DeliveryForTests delivery = delivery(servers.sessions(), fcm);
     byte[] broadcast = manyOfTheHeldUpApp();
     Thread heldUp =
         Thread.ofVirtual()
@@ -423,7 +423,7 @@ class NeighboursIT {
   @Test
   void an_app_whose_requests_time_out_is_kept_to_an_eighth_of_the_places() throws Exception {
     SilentFcm fcm = new SilentFcm();
-    Delivery delivery = delivery(servers.sessions(), fcm);
+    DeliveryForTests delivery = delivery(servers.sessions(), fcm);
     List<Thread> sends = new ArrayList<>(deliverEach(delivery, "held", 1));
     try {
       for (Thread soon : deliverEach(delivery, "soon", 20)) {
@@ -453,7 +453,7 @@ class NeighboursIT {
   }
 
   /// Each in a batch of its own.
-  private List<Thread> deliverEach(Delivery delivery, String devices, int many) {
+  private List<Thread> deliverEach(DeliveryForTests delivery, String devices, int many) {
     return IntStream.range(0, many)
         .mapToObj(i -> batch(aPush(clock).delivered(HIGH).toFcm(devices + i, "token").build()))
         .map(one ->
@@ -462,11 +462,11 @@ class NeighboursIT {
         .toList();
   }
 
-  private Delivery delivery(SessionDirectory directory) {
+  private DeliveryForTests delivery(SessionDirectory directory) {
     return delivery(directory, apns);
   }
 
-  private Delivery delivery(SessionDirectory directory, Provider provider) {
+  private DeliveryForTests delivery(SessionDirectory directory, Provider provider) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     return DeliveryForTests.at(
         servers,

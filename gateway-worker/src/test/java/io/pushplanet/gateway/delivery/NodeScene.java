@@ -33,7 +33,7 @@ abstract class NodeScene {
   private RedisClient redis;
   FakeNode node;
   Nodes nodes;
-  Delivery delivery;
+  DeliveryForTests delivery;
 
   /// The vendors that messages can be handed to.
   Provider[] providers() {
@@ -55,11 +55,11 @@ abstract class NodeScene {
   }
 
   /// Of another worker, whose MySQL this is.
-  Delivery deliveryAt(DataSource database) {
+  DeliveryForTests deliveryAt(DataSource database) {
     return deliveryAt(database, nodes);
   }
 
-  Delivery deliveryAt(DataSource database, Nodes nodes) {
+  DeliveryForTests deliveryAt(DataSource database, Nodes nodes) {
     return DeliveryForTests.at(
         servers,
         database,

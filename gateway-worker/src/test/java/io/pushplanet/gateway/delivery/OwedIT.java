@@ -34,7 +34,7 @@ class OwedIT extends NodeScene {
 
   private final ScriptedProvider fcm = new ScriptedProvider(Channel.FCM);
   private final Away away = new Away();
-  private Delivery withoutMysql;
+  private DeliveryForTests withoutMysql;
 
   /// A MySQL that nobody reaches, and how often somebody tried.
   private static final class Away extends DriverManagerDataSource {
@@ -200,7 +200,7 @@ class OwedIT extends NodeScene {
     deliverWithoutMysql(Channel.MQTT, push);
     List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
     AtomicBoolean gone = new AtomicBoolean(true);
-    Delivery atTheEnd = deliveryAt(mysqlWhile(gone));
+    DeliveryForTests atTheEnd = deliveryAt(mysqlWhile(gone));
     Push again = aPush(clock).from(APP).toFcm("taken", "t1").build();
     atTheEnd.deliver(Channel.FCM, DeliveryScene.batch(again), true, Ticket.ofNoOrder());
     gone.set(false);
@@ -217,7 +217,7 @@ class OwedIT extends NodeScene {
   void what_nobody_can_ask_about_stays_owed_and_the_next_is_not_tried() throws Exception {
     deliverWithoutMysql(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build());
     List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
-    Delivery another = deliveryAt(away);
+    DeliveryForTests another = deliveryAt(away);
 
     assertThatThrownBy(() -> another.writeOwed(batch(owed)))
         .hasStackTraceContaining("CommunicationsException");

@@ -107,7 +107,7 @@ class WaitingForPlacesIT extends DeliveryScene {
   @Test
   void what_travels_together_is_brought_forward_and_expected_as_one_request() {
     // Of another app, of which a new worker knows nothing.
-    Delivery other = delivery(hms);
+    DeliveryForTests other = delivery(hms);
     hms.together = 1_000;
     Push message = aPush(clock).from("crowd").toHms("d", "token").build();
     List<Push> all =

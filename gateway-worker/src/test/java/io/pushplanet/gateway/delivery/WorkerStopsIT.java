@@ -44,7 +44,7 @@ class WorkerStopsIT extends NodeScene {
     connect("refused");
     node.answer("refused", Result.REFUSED);
     GenericApplicationContext worker =
-        worker(nodes, DeliveryForTests.normalLanes(servers, delivery, 64, meters));
+        worker(nodes, delivery.normalLanes(servers, 64, meters));
     servers
         .lanes()
         .publishAndWait(MQTT, List.of(together(waitingLong("silent"), waitingLong("refused"))));
@@ -54,8 +54,7 @@ class WorkerStopsIT extends NodeScene {
 
     try (Nodes ofTheNext = DeliveryForTests.nodes(servers.sessions(), clock, meters)) {
       QueueConsumer next =
-          DeliveryForTests.normalLanes(
-              servers, deliveryAt(servers.database(), ofTheNext), 64, meters);
+          deliveryAt(servers.database(), ofTheNext).normalLanes(servers, 64, meters);
       next.start();
       try {
         Eventually.within(

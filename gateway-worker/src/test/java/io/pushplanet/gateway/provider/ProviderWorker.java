@@ -8,7 +8,6 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
-import io.pushplanet.gateway.delivery.Delivery;
 import io.pushplanet.gateway.delivery.DeliveryForTests;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.later.DueLane;
@@ -28,7 +27,7 @@ final class ProviderWorker implements AutoCloseable {
   private final Clock clock;
   private final RedisClient redis;
   private final Nodes nodes;
-  private final Delivery delivery;
+  private final DeliveryForTests delivery;
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
 
   ProviderWorker(ProviderPlatform platform, Clock clock, Channel... channels) throws Exception {
@@ -61,7 +60,7 @@ final class ProviderWorker implements AutoCloseable {
 
   /// The lanes of priority `normal`, not started.
   QueueConsumer normalLanes(int mostInFlight) {
-    return DeliveryForTests.normalLanes(servers, delivery, mostInFlight, meters);
+    return delivery.normalLanes(servers, mostInFlight, meters);
   }
 
   /// The worker's tasks besides its lanes of priority `normal`: they look after messages that wait
