@@ -93,12 +93,12 @@ public final class Delivery {
     lane.take(taken.size());
     try (Outbox outbox = outboxes.outbox(lane.databaseTurns())) {
       List<Parcel> parcels = due(channel, taken, lane, outbox);
-      // Looked up and about to enter: before, their places would be promised to others.
-      tellWhoCameBack(taken, lane);
+      // Not before the look-up: their permits would be promised to other messages meanwhile.
+      tellArrivals(taken, lane);
       if (channel == Channel.MQTT) {
         overMqtt.deliver(parcels, ticket, lane.longWaits(), outbox);
       } else {
-        overProviders.deliver(channel, parcels, lane.places(), outbox);
+        overProviders.deliver(channel, parcels, lane, outbox);
       }
       outbox.settle();
       return outbox.buried();
@@ -107,13 +107,13 @@ public final class Delivery {
     }
   }
 
-  private static void tellWhoCameBack(List<Parcel> taken, Lane lane) {
+  private static void tellArrivals(List<Parcel> taken, Lane lane) {
     Map<MessageId, Integer> cameBack = new HashMap<>();
     for (Parcel parcel : taken) {
       Push push = parcel.push();
       if (push.cameBack()
-          && (cameBack.merge(push.id(), 1, Integer::sum) - 1) % lane.together() == 0) {
-        lane.places().cameBack(push.app());
+          && (cameBack.merge(push.id(), 1, Integer::sum) - 1) % lane.returningTogether() == 0) {
+        lane.returning().arrived(push.app());
       }
     }
   }

@@ -46,8 +46,8 @@ import org.springframework.context.annotation.Configuration;
 @EnableConfigurationProperties({DeliverySettings.class, NodeSettings.class})
 @ForRole(Role.DELIVER)
 class DeliveryConfiguration {
-  private static final Duration LOOK = Duration.ofMillis(100);
-  private static final Duration FORWARD = Duration.ofMillis(100);
+  private static final Duration REFUSE_EVERY = Duration.ofMillis(100);
+  private static final Duration FETCH_EVERY = Duration.ofMillis(100);
   private static final int OWED_IN_HAND = 4;
 
   @Bean(destroyMethod = "close")
@@ -182,14 +182,14 @@ class DeliveryConfiguration {
         lanes.lane(Channel.MQTT, Priority.NORMAL).databaseTurns());
   }
 
-  /// Goes on until the lanes have stopped: who waits for a place is waited for.
+  /// Stops after the lanes, which wait for requests that wait for a permit.
   @Bean
-  PeriodicTask looksAtPlaces(Lanes lanes, MeterRegistry meters) {
+  PeriodicTask refusesStuck(Lanes lanes, MeterRegistry meters) {
     return new PeriodicTask(
             "places",
-            LOOK,
+            REFUSE_EVERY,
             () -> {
-              lanes.look();
+              lanes.refuseStuck();
               return false;
             },
             meters)
@@ -197,33 +197,33 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  PeriodicTask bringsHighForward(
+  PeriodicTask fetchesHigh(
       Lanes lanes, DataSource database, LanePublisher publisher, Clock clock, MeterRegistry meters) {
-    return bringsForward(Priority.HIGH, lanes, database, publisher, clock, meters);
+    return fetches(Priority.HIGH, lanes, database, publisher, clock, meters);
   }
 
   @Bean
-  PeriodicTask bringsNormalForward(
+  PeriodicTask fetchesNormal(
       Lanes lanes, DataSource database, LanePublisher publisher, Clock clock, MeterRegistry meters) {
-    return bringsForward(Priority.NORMAL, lanes, database, publisher, clock, meters);
+    return fetches(Priority.NORMAL, lanes, database, publisher, clock, meters);
   }
 
-  /// While the broker takes nothing, nobody comes.
-  private static PeriodicTask bringsForward(
+  /// Rests while the broker takes nothing: a fetched message could not get here.
+  private static PeriodicTask fetches(
       Priority priority,
       Lanes lanes,
       DataSource database,
       LanePublisher publisher,
       Clock clock,
       MeterRegistry meters) {
-    WaitingForPlaces waiting =
-        new WaitingForPlaces(lanes.atProviders(priority), new LaterStore(database), clock);
+    DeferredFetcher fetcher =
+        new DeferredFetcher(lanes.atProviders(priority), new LaterStore(database), clock);
     return new PeriodicTask(
         priority == Priority.HIGH ? "forward-high" : "forward-normal",
-        FORWARD,
+        FETCH_EVERY,
         publisher::takesNothing,
         () -> {
-          waiting.bringForward();
+          fetcher.fetch();
           return false;
         },
         meters);

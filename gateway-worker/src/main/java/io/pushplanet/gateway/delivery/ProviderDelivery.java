@@ -3,8 +3,8 @@ package io.pushplanet.gateway.delivery;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.gateway.lane.Places;
-import io.pushplanet.gateway.lane.Places.Heard;
+import io.pushplanet.gateway.lane.FairPermits.Response;
+import io.pushplanet.gateway.lane.Lanes.Lane;
 import io.pushplanet.gateway.parcel.Fallbacks;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.parcel.SettledBefore;
@@ -64,8 +64,8 @@ final class ProviderDelivery {
 
   /// Returns when every parcel has its outcome.
   ///
-  /// @param places of the lane that they came from
-  void deliver(Channel channel, List<Parcel> parcels, Places places, Outbox outbox) {
+  /// @param lane that they came from
+  void deliver(Channel channel, List<Parcel> parcels, Lane lane, Outbox outbox) {
     Provider provider = providers.get(channel);
     if (provider == null) {
       parcels.forEach(parcel -> outcomes.noProvider(channel, parcel, outbox));
@@ -81,8 +81,8 @@ final class ProviderDelivery {
             outbox::cancel);
     if (requests.size() == 1 && fallbacks.isEmpty()) {
       // A single message: nothing can be told of it meanwhile, and nothing ends its wait.
-      if (!putOff(provider, requests.getFirst(), places, fallbacks, outbox)) {
-        sendAndHandle(provider, requests.getFirst(), places, fallbacks, outbox);
+      if (!putOff(provider, requests.getFirst(), lane, fallbacks, outbox)) {
+        sendAndHandle(provider, requests.getFirst(), lane, fallbacks, outbox);
       }
       return;
     }
@@ -91,7 +91,7 @@ final class ProviderDelivery {
       CountDownLatch open = new CountDownLatch(requests.size());
       int putOff = 0;
       for (List<Parcel> together : requests) {
-        if (putOff(provider, together, places, fallbacks, outbox)) {
+        if (putOff(provider, together, lane, fallbacks, outbox)) {
           open.countDown();
           if (++putOff % MOST_WITHOUT_A_BREAK == 0) {
             Thread.yield();
@@ -101,7 +101,7 @@ final class ProviderDelivery {
         sent.add(
             sends.submit(() -> {
               try {
-                sendAndHandle(provider, together, places, fallbacks, outbox);
+                sendAndHandle(provider, together, lane, fallbacks, outbox);
               } finally {
                 open.countDown();
               }
@@ -159,7 +159,7 @@ final class ProviderDelivery {
 
   /// @return whether it is not sent now
   private boolean putOff(
-      Provider provider, List<Parcel> together, Places places, Fallbacks fallbacks, Outbox outbox) {
+      Provider provider, List<Parcel> together, Lane lane, Fallbacks fallbacks, Outbox outbox) {
     Optional<DeliveryOutcome> later;
     try {
       later = provider.putOff(together.getFirst().push());
@@ -168,7 +168,7 @@ final class ProviderDelivery {
       return false;
     }
     later.ifPresent(outcome -> {
-      places.notAsked(together.getFirst().push().app());
+      lane.returning().providerNotAsked(together.getFirst().push().app());
       fallbacks.leave(together);
       together.forEach(parcel -> outcomes.handle(provider.channel(), parcel, outcome, outbox));
     });
@@ -176,8 +176,8 @@ final class ProviderDelivery {
   }
 
   private void sendAndHandle(
-      Provider provider, List<Parcel> together, Places places, Fallbacks fallbacks, Outbox outbox) {
-    List<DeliveryOutcome> answers = send(provider, together, places, fallbacks);
+      Provider provider, List<Parcel> together, Lane lane, Fallbacks fallbacks, Outbox outbox) {
+    List<DeliveryOutcome> answers = send(provider, together, lane, fallbacks);
     for (int i = 0; i < together.size(); i++) {
       outcomes.handle(provider.channel(), together.get(i), answers.get(i), outbox);
     }
@@ -186,38 +186,38 @@ final class ProviderDelivery {
   /// @param together loses what ended while it waited for its turn
   /// @return an outcome for each that is left
   private static List<DeliveryOutcome> send(
-      Provider provider, List<Parcel> together, Places places, Fallbacks fallbacks) {
+      Provider provider, List<Parcel> together, Lane lane, Fallbacks fallbacks) {
     Push push = together.getFirst().push().to(recipients(together));
     try {
       Optional<DeliveryOutcome> notNow;
-      boolean entered;
+      boolean acquired;
       try {
         // Whoever waits for its turn takes no place from others.
         notNow = provider.turn(push);
-        entered = notNow.isEmpty() && places.enter(push.app());
+        acquired = notNow.isEmpty() && lane.permits().acquire(push.app());
       } finally {
         fallbacks.leave(together);
       }
       if (notNow.isPresent()) {
-        places.notAsked(push.app());
+        lane.returning().providerNotAsked(push.app());
         return Collections.nCopies(together.size(), notNow.get());
       }
-      if (!entered) {
+      if (!acquired) {
         return together.stream()
             .<DeliveryOutcome>map(
-                _ -> new DeliveryOutcome.PutOff(0, PROVIDER_SLOW, places.backIn(push.app())))
+                _ -> new DeliveryOutcome.PutOff(0, PROVIDER_SLOW, lane.returning().defer(push.app())))
             .toList();
       }
-      long enteredNanos = System.nanoTime();
-      Heard heard = Heard.SILENCE;
+      long acquiredNanos = System.nanoTime();
+      Response response = Response.NO_ANSWER;
       try {
         List<Recipient> recipients = recipients(together);
         List<DeliveryOutcome> outcomes =
             recipients.isEmpty() ? List.of() : provider.send(push.to(recipients), recipients);
-        heard = heard(outcomes);
+        response = response(outcomes);
         return outcomes;
       } finally {
-        places.leave(push.app(), enteredNanos, heard);
+        lane.permits().release(push.app(), acquiredNanos, response);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -236,29 +236,29 @@ final class ProviderDelivery {
     }
   }
 
-  private static Heard heard(List<DeliveryOutcome> outcomes) {
-    Set<Heard> heard = outcomes.stream().map(ProviderDelivery::heard).collect(Collectors.toSet());
-    if (heard.contains(Heard.SILENCE)) {
-      return Heard.SILENCE;
+  private static Response response(List<DeliveryOutcome> outcomes) {
+    Set<Response> responses = outcomes.stream().map(ProviderDelivery::response).collect(Collectors.toSet());
+    if (responses.contains(Response.NO_ANSWER)) {
+      return Response.NO_ANSWER;
     }
-    return heard.contains(Heard.ANSWER) ? Heard.ANSWER : Heard.NOT_ASKED;
+    return responses.contains(Response.ANSWERED) ? Response.ANSWERED : Response.NOT_ASKED;
   }
 
-  private static Heard heard(DeliveryOutcome outcome) {
+  private static Response response(DeliveryOutcome outcome) {
     if (outcome.status() > 0) {
-      return Heard.ANSWER;
+      return Response.ANSWERED;
     }
     return switch (outcome) {
-      case DeliveryOutcome.Deferred _, DeliveryOutcome.InternalError _ -> Heard.SILENCE;
+      case DeliveryOutcome.Deferred _, DeliveryOutcome.InternalError _ -> Response.NO_ANSWER;
       case DeliveryOutcome.PutOff _, DeliveryOutcome.CredentialFault _, DeliveryOutcome.Expired _ ->
-          Heard.NOT_ASKED;
+          Response.NOT_ASKED;
       // That is its end, whoever says so, and nothing to wait for.
       case DeliveryOutcome.Accepted _,
           DeliveryOutcome.Rejected _,
           DeliveryOutcome.TokenGone _,
           DeliveryOutcome.TokenForeign _,
           DeliveryOutcome.Remedied _ ->
-          Heard.ANSWER;
+          Response.ANSWERED;
     };
   }
 

@@ -19,8 +19,9 @@ public final class Lanes {
   /// sent elsewhere.
   private static final int MOST_OVER_MQTT = 1_024;
 
-  /// So many devices of a message that waited elsewhere count as one request where its provider takes several: a quarter of the 64
-  /// that a message of the broker's carries, for after a failure fewer go together.
+  /// So many devices of a deferred message count as one request where its provider takes several: a
+  /// quarter of the 64 that a message of the broker's carries, because after a failure fewer devices
+  /// share a request.
   private static final int NEIGHBOURS = 16;
 
   private final Map<String, Lane> lanes = new HashMap<>();
@@ -28,26 +29,33 @@ public final class Lanes {
 
   /// One lane's part.
   public static final class Lane {
-    private final Places places;
+    private final FairPermits permits;
+    private final ReturningMessages returning;
     private final LongWaits longWaits;
     private final DatabaseTurns databaseTurns;
     private final int most;
-    private final int together;
+    private final int returningTogether;
 
     /// Of the batches in hand, also those that have been answered.
     private final AtomicInteger recipients = new AtomicInteger();
 
-    private Lane(int most, int together, DatabaseTurns databaseTurns) {
+    private Lane(int most, int returningTogether, DatabaseTurns databaseTurns) {
       this.most = most;
-      this.together = together;
+      this.returningTogether = returningTogether;
       this.databaseTurns = databaseTurns;
-      this.places = new Places(most, recipients::get, System::nanoTime);
+      this.permits = new FairPermits(most, recipients::get, System::nanoTime);
+      this.returning = new ReturningMessages(permits, System::nanoTime);
       this.longWaits = new LongWaits(most);
     }
 
-    /// Requests to its provider.
-    public Places places() {
-      return places;
+    /// For requests to its provider.
+    public FairPermits permits() {
+      return permits;
+    }
+
+    /// Messages that got none of these.
+    public ReturningMessages returning() {
+      return returning;
     }
 
     /// For devices, where it has no provider.
@@ -60,9 +68,9 @@ public final class Lanes {
       return databaseTurns;
     }
 
-    /// How many devices of a message that waited elsewhere are one request.
-    public int together() {
-      return together;
+    /// How many devices of a deferred message are fetched back as one request.
+    public int returningTogether() {
+      return returningTogether;
     }
 
     public void take(int more) {
@@ -92,14 +100,14 @@ public final class Lanes {
       Provider provider = byChannel.get(channel);
       int most = Math.min(mostInFlight, provider == null ? MOST_OVER_MQTT : provider.mostAtOnce());
       for (Priority priority : Priority.values()) {
-        int together = provider != null && provider.takesNeighbours() ? NEIGHBOURS : 1;
-        Lane lane = new Lane(most, together, Objects.requireNonNull(databaseTurns.get(priority)));
+        int returningTogether = provider != null && provider.takesNeighbours() ? NEIGHBOURS : 1;
+        Lane lane = new Lane(most, returningTogether, Objects.requireNonNull(databaseTurns.get(priority)));
         lanes.put(Topology.lane(channel, priority), lane);
         if (provider != null) {
           atProviders
               .computeIfAbsent(priority, _ -> new HashMap<>())
               .put(Topology.lane(channel, priority), lane);
-          Gauge.builder("pushplanet.provider.in.flight", lane.places::taken)
+          Gauge.builder("pushplanet.provider.in.flight", lane.permits::inUse)
               .tag("lane", Topology.lane(channel, priority))
               .register(meters);
         }
@@ -116,8 +124,8 @@ public final class Lanes {
     return Map.copyOf(atProviders.getOrDefault(priority, Map.of()));
   }
 
-  /// Lets those give up who wait in vain for a place; to be called several times a second.
-  public void look() {
-    lanes.values().forEach(lane -> lane.places.look());
+  /// Ends the waits of requests that wait in vain for a permit; to be called several times a second.
+  public void refuseStuck() {
+    lanes.values().forEach(lane -> lane.permits.refuseStuck());
   }
 }

@@ -46,7 +46,7 @@ public final class DeliveryForTests {
   private final Delivery delivery;
   private final Lanes lanes;
   private final OwedMoves owedMoves;
-  private final Map<Priority, WaitingForPlaces> waitingForPlaces = new EnumMap<>(Priority.class);
+  private final Map<Priority, DeferredFetcher> fetchers = new EnumMap<>(Priority.class);
 
   private DeliveryForTests(
       Delivery delivery, Lanes lanes, OwedMoves owedMoves, LaterStore later, Clock clock) {
@@ -54,8 +54,8 @@ public final class DeliveryForTests {
     this.lanes = lanes;
     this.owedMoves = owedMoves;
     for (Priority priority : Priority.values()) {
-      waitingForPlaces.put(
-          priority, new WaitingForPlaces(lanes.atProviders(priority), later, clock));
+      fetchers.put(
+          priority, new DeferredFetcher(lanes.atProviders(priority), later, clock));
     }
   }
 
@@ -69,14 +69,14 @@ public final class DeliveryForTests {
     owedMoves.write(body);
   }
 
-  /// @see Lanes#look
-  public void look() {
-    lanes.look();
+  /// @see Lanes#refuseStuck
+  public void refuseStuck() {
+    lanes.refuseStuck();
   }
 
-  /// @see WaitingForPlaces#bringForward
-  public void bringForward(Priority priority) {
-    Objects.requireNonNull(waitingForPlaces.get(priority)).bringForward();
+  /// @see DeferredFetcher#fetch
+  public void fetchDeferred(Priority priority) {
+    Objects.requireNonNull(fetchers.get(priority)).fetch();
   }
 
   public static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {

@@ -380,7 +380,7 @@ class NeighboursIT {
       Eventually.within(
           Duration.ofSeconds(30),
           () -> {
-            delivery.look();
+            delivery.refuseStuck();
             assertThat(
                     servers
                         .sql()

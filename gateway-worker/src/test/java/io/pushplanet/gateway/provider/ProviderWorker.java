@@ -63,8 +63,8 @@ final class ProviderWorker implements AutoCloseable {
     return delivery.normalLanes(servers, mostInFlight, meters);
   }
 
-  /// The worker's tasks besides its lanes of priority `normal`: they look after messages that wait
-  /// for a place, and after those in `later`. Not started.
+  /// The worker's tasks besides its lanes of priority `normal`: they refuse requests that wait in
+  /// vain for a permit, and fetch messages from `later`. Not started.
   List<PeriodicTask> tasks() {
     DueLane due = new DueLane(servers.database(), servers.lanes()::publishAndWait, clock);
     return List.of(
@@ -72,7 +72,7 @@ final class ProviderWorker implements AutoCloseable {
             "places",
             Duration.ofMillis(100),
             () -> {
-              delivery.look();
+              delivery.refuseStuck();
               return false;
             },
             meters),
@@ -80,7 +80,7 @@ final class ProviderWorker implements AutoCloseable {
             "forward",
             Duration.ofMillis(100),
             () -> {
-              delivery.bringForward(Priority.NORMAL);
+              delivery.fetchDeferred(Priority.NORMAL);
               return false;
             },
             meters),

@@ -19,26 +19,26 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// Many messages wait for a place at a provider that has answered.
-class WaitingForPlacesIT extends DeliveryScene {
+/// Many messages in `later` wait for permits, and their provider has answered.
+class DeferredFetcherIT extends DeliveryScene {
   private static final int MANY = 200;
 
-  /// Make a provider known.
+  /// So many answers make a provider known.
   private static final int ANSWERS = 6;
 
   private int sent;
 
   @BeforeEach
-  void manyWaitAndOneIsOnItsWay() {
+  void manyWaitAndOneIsFetched() {
     keep(
         Channel.FCM,
         IntStream.range(0, MANY)
             .mapToObj(i -> aPush(clock).from(APP).toFcm("waits" + i, "token").build()));
-    delivery.bringForward(Priority.HIGH);
+    delivery.fetchDeferred(Priority.HIGH);
     for (int i = 0; i < ANSWERS; i++) {
       oneMoreComes();
     }
-    assertThat(broughtForward()).isOne();
+    assertThat(fetched()).isOne();
   }
 
   private void keep(Channel channel, Stream<Push> pushes) {
@@ -58,11 +58,11 @@ class WaitingForPlacesIT extends DeliveryScene {
     deliver(Channel.FCM, aPush(clock).from(APP).toFcm("new" + sent++, "token").build());
   }
 
-  private int broughtForward() {
-    return broughtForward(Channel.FCM);
+  private int fetched() {
+    return fetched(Channel.FCM);
   }
 
-  private int broughtForward(Channel channel) {
+  private int fetched(Channel channel) {
     return servers
         .sql()
         .queryForObject(
@@ -72,41 +72,41 @@ class WaitingForPlacesIT extends DeliveryScene {
             Timestamp.from(clock.instant()));
   }
 
-  private void noMoreIsBroughtForwardUntilOneIsAnswered(Runnable over) {
+  private void noMoreIsFetchedUntilOneIsAnswered(Runnable over) {
     oneMoreComes();
-    delivery.bringForward(Priority.HIGH);
-    assertThat(broughtForward()).isOne();
+    delivery.fetchDeferred(Priority.HIGH);
+    assertThat(fetched()).isOne();
 
     over.run();
     oneMoreComes();
-    delivery.bringForward(Priority.HIGH);
-    assertThat(broughtForward()).isGreaterThan(30);
+    delivery.fetchDeferred(Priority.HIGH);
+    assertThat(fetched()).isGreaterThan(30);
   }
 
   @Test
-  void no_more_is_brought_forward_while_messages_are_put_off() {
+  void no_more_messages_are_fetched_while_messages_are_put_off() {
     fcm.puttingOff = true;
 
-    noMoreIsBroughtForwardUntilOneIsAnswered(() -> fcm.puttingOff = false);
+    noMoreIsFetchedUntilOneIsAnswered(() -> fcm.puttingOff = false);
   }
 
   @Test
-  void no_more_is_brought_forward_while_it_is_nobodys_turn() {
+  void no_more_messages_are_fetched_while_the_provider_rests() {
     fcm.resting = true;
 
-    noMoreIsBroughtForwardUntilOneIsAnswered(() -> fcm.resting = false);
+    noMoreIsFetchedUntilOneIsAnswered(() -> fcm.resting = false);
   }
 
   @Test
-  void no_more_is_brought_forward_while_the_credential_is_paused() {
+  void no_more_messages_are_fetched_while_the_credential_is_paused() {
     fcm.answers.put("token", new DeliveryOutcome.CredentialFault(0, "credential_paused"));
 
-    noMoreIsBroughtForwardUntilOneIsAnswered(fcm.answers::clear);
+    noMoreIsFetchedUntilOneIsAnswered(fcm.answers::clear);
   }
 
   @Test
-  void what_travels_together_is_brought_forward_and_expected_as_one_request() {
-    // Of another app, of which a new worker knows nothing.
+  void devices_that_share_a_request_are_fetched_and_expected_as_one() {
+    // Another app, of which a new worker knows nothing.
     DeliveryForTests other = delivery(hms);
     hms.together = 1_000;
     Push message = aPush(clock).from("crowd").toHms("d", "token").build();
@@ -116,19 +116,19 @@ class WaitingForPlacesIT extends DeliveryScene {
             .map(message::to)
             .toList();
     keep(Channel.HMS, all.stream());
-    other.bringForward(Priority.HIGH);
-    assertThat(broughtForward(Channel.HMS)).isEqualTo(16);
+    other.fetchDeferred(Priority.HIGH);
+    assertThat(fetched(Channel.HMS)).isEqualTo(16);
     for (int i = 0; i < ANSWERS; i++) {
       Push another = aPush(clock).from("crowd").toHms("new" + i, "token").build();
       other.deliver(Channel.HMS, batch(another), false, Ticket.ofNoOrder());
     }
 
-    other.bringForward(Priority.HIGH);
-    assertThat(broughtForward(Channel.HMS)).as("four fifths of 64 places").isEqualTo(52 * 16);
+    other.fetchDeferred(Priority.HIGH);
+    assertThat(fetched(Channel.HMS)).as("four fifths of 64 permits").isEqualTo(52 * 16);
 
     Push[] came = all.stream().limit(64).map(Push::postponed).toArray(Push[]::new);
     other.deliver(Channel.HMS, batch(came), false, Ticket.ofNoOrder());
-    other.bringForward(Priority.HIGH);
-    assertThat(broughtForward(Channel.HMS)).as("as many as came").isEqualTo(56 * 16);
+    other.fetchDeferred(Priority.HIGH);
+    assertThat(fetched(Channel.HMS)).as("as many as arrived").isEqualTo(56 * 16);
   }
 }

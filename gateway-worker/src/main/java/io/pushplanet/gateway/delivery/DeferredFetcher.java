@@ -1,0 +1,65 @@
+package io.pushplanet.gateway.delivery;
+
+import io.pushplanet.common.message.AppId;
+import io.pushplanet.gateway.lane.Lanes.Lane;
+import io.pushplanet.gateway.lane.ReturningMessages;
+import io.pushplanet.gateway.later.LaterStore;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Map;
+
+/// Fetches messages from `later` that got no permit for their provider: in each round as many as would
+/// get one now, so that a fetched message is sent, and no other message waits behind it. An app for
+/// which there is no permit costs no statement. Which apps' messages were deferred by other workers, or
+/// by this one before it was started, it reads in the table.
+///
+/// Not thread-safe: rounds follow one another.
+final class DeferredFetcher {
+  /// Rounds between two reads of the table for the apps that have messages there. What a worker
+  /// deferred that is gone now waits at most so long.
+  private static final int READ_APPS_EVERY = 3_000;
+
+  private final Map<String, Lane> lanes;
+  private final LaterStore later;
+  private final Clock clock;
+  private long rounds;
+
+  /// @param lanes by name. Lanes that must not wait for each other have a fetcher each
+  DeferredFetcher(Map<String, Lane> lanes, LaterStore later, Clock clock) {
+    this.lanes = Map.copyOf(lanes);
+    this.later = later;
+    this.clock = clock;
+  }
+
+  /// One round; to be called ten times a second.
+  ///
+  /// @throws org.springframework.dao.DataAccessException while MySQL is away: call again
+  void fetch() {
+    if (rounds % READ_APPS_EVERY == 0) {
+      lanes.forEach((name, lane) ->
+          later
+              .waiting(name, ProviderDelivery.PROVIDER_SLOW)
+              .forEach(lane.returning()::markDeferred));
+    }
+    rounds++;
+    lanes.forEach((name, lane) ->
+        lane.returning().appsInLater().forEach(app -> fetch(name, lane, app)));
+  }
+
+  private void fetch(String name, Lane lane, AppId app) {
+    ReturningMessages returning = lane.returning();
+    int room = returning.roomFor(app);
+    if (room > 0) {
+      returning.expect(app, room);
+      returning.fetched(app, room, fetch(name, lane, app, room));
+    }
+  }
+
+  private int fetch(String name, Lane lane, AppId app, int room) {
+    String reason = ProviderDelivery.PROVIDER_SLOW;
+    Instant now = clock.instant();
+    return lane.returningTogether() > 1
+        ? later.bringForward(app, name, reason, now, room, lane.returningTogether())
+        : later.bringForward(app, name, reason, now, room);
+  }
+}
