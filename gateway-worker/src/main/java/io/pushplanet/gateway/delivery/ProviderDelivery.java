@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.gateway.lane.FairPermits.Response;
@@ -30,19 +31,19 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The way to a vendor: parcels become requests, each waits for its turn and for a place of its lane, and its answer is handed to
-/// [ProviderOutcomes]. Thread-safe; calls block.
+/// Delivers to a vendor: parcels become requests, each waits for the provider's turn and for a permit of
+/// its lane, and its answer goes to [ProviderOutcomes]. Thread-safe; calls block.
 final class ProviderDelivery {
   private static final Logger LOG = LoggerFactory.getLogger(ProviderDelivery.class);
 
-  /// While a batch waits for its slower parcels, what came of the others leaves so often. Neighbours that are as fast as each
-  /// other travel together: the broker's messages are what limits us.
+  /// How often the outcomes of a batch leave while its slower parcels are under way. Parcels that are
+  /// equally fast share a message of the broker's: the number of these is what limits us.
   private static final Duration TOLD_EVERY = Duration.ofMillis(50);
 
-  /// The reason of who got no place.
+  /// The reason of a message that got no permit.
   static final String PROVIDER_SLOW = "provider_slow";
 
-  /// Nothing takes a processor from a virtual thread, and the next in line may carry what is `high`.
+  /// Virtual threads are not preempted, and the next one may carry a message of high priority.
   private static final int MOST_WITHOUT_A_BREAK = 50;
 
   private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
@@ -57,21 +58,20 @@ final class ProviderDelivery {
     this.settledBefore = settledBefore;
   }
 
-  /// It has waited, and its device has no token of this channel any more.
+  /// The parcel has waited, and its device has no token of this channel any more.
   void noToken(Channel channel, Parcel parcel, Outbox outbox) {
     outcomes.noToken(channel, parcel, outbox);
   }
 
   /// Returns when every parcel has its outcome.
   ///
-  /// @param lane that they came from
+  /// @param lane of the parcels
   void deliver(Channel channel, List<Parcel> parcels, Lane lane, Outbox outbox) {
     Provider provider = providers.get(channel);
     if (provider == null) {
       parcels.forEach(parcel -> outcomes.noProvider(channel, parcel, outbox));
       return;
     }
-    List<List<Parcel>> requests = together(provider, parcels);
     Fallbacks fallbacks =
         new Fallbacks(
             parcels,
@@ -79,49 +79,12 @@ final class ProviderDelivery {
             looks,
             parcel -> outbox.callOff(parcel, channel),
             outbox::cancel);
-    if (requests.size() == 1 && fallbacks.isEmpty()) {
-      // A single message: nothing can be told of it meanwhile, and nothing ends its wait.
-      if (!putOff(provider, requests.getFirst(), lane, fallbacks, outbox)) {
-        sendAndHandle(provider, requests.getFirst(), lane, fallbacks, outbox);
-      }
-      return;
-    }
-    try (ExecutorService sends = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<?>> sent = new ArrayList<>();
-      CountDownLatch open = new CountDownLatch(requests.size());
-      int putOff = 0;
-      for (List<Parcel> together : requests) {
-        if (putOff(provider, together, lane, fallbacks, outbox)) {
-          open.countDown();
-          if (++putOff % MOST_WITHOUT_A_BREAK == 0) {
-            Thread.yield();
-          }
-          continue;
-        }
-        sent.add(
-            sends.submit(() -> {
-              try {
-                sendAndHandle(provider, together, lane, fallbacks, outbox);
-              } finally {
-                open.countDown();
-              }
-            }));
-      }
-      awaitAll(open, fallbacks, outbox);
-      for (Future<?> one : sent) {
-        one.get();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while sending", e);
-    } catch (ExecutionException e) {
-      throw new IllegalStateException(
-          "a parcel could not be handled: " + e.getCause(), e.getCause());
-    }
+    new BatchSend(provider, lane, fallbacks, outbox).run(requests(provider, parcels));
   }
 
-  /// Parcels that the provider takes in one request: those of one message after as many attempts. Lists of their own.
-  private static List<List<Parcel>> together(Provider provider, List<Parcel> parcels) {
+  /// Groups parcels that the provider takes in one request: those of one message with the same number
+  /// of attempts. The lists can be changed.
+  private static List<List<Parcel>> requests(Provider provider, List<Parcel> parcels) {
     Map<Push, List<Parcel>> open = new HashMap<>();
     List<List<Parcel>> requests = new ArrayList<>();
     for (Parcel parcel : parcels) {
@@ -142,97 +105,164 @@ final class ProviderDelivery {
     return requests;
   }
 
-  /// Meanwhile what came leaves, and what ended elsewhere is called off.
-  private static void awaitAll(CountDownLatch open, Fallbacks fallbacks, Outbox outbox)
-      throws InterruptedException {
-    try {
-      while (!open.await(TOLD_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
-        outbox.keep();
-        fallbacks.look();
+  /// Sends the requests of one batch.
+  private final class BatchSend {
+    private final Provider provider;
+    private final Lane lane;
+    private final Fallbacks fallbacks;
+    private final Outbox outbox;
+
+    BatchSend(Provider provider, Lane lane, Fallbacks fallbacks, Outbox outbox) {
+      this.provider = provider;
+      this.lane = lane;
+      this.fallbacks = fallbacks;
+      this.outbox = outbox;
+    }
+
+    void run(List<List<Parcel>> requests) {
+      if (requests.size() == 1 && fallbacks.isEmpty()) {
+        // A single request has no outcomes that could leave early, and nothing ends its wait.
+        if (!putOff(requests.getFirst())) {
+          sendAndHandle(requests.getFirst());
+        }
+        return;
       }
-    } catch (RuntimeException e) {
-      // Those under way are not sent again for what others could not keep.
-      open.await();
-      throw e;
+      try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        CountDownLatch open = new CountDownLatch(requests.size());
+        List<Future<?>> sends = start(requests, threads, open);
+        awaitAll(open);
+        for (Future<?> one : sends) {
+          one.get();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("interrupted while sending", e);
+      } catch (ExecutionException e) {
+        throw new IllegalStateException(
+            "a parcel could not be handled: " + e.getCause(), e.getCause());
+      }
     }
-  }
 
-  /// @return whether it is not sent now
-  private boolean putOff(
-      Provider provider, List<Parcel> together, Lane lane, Fallbacks fallbacks, Outbox outbox) {
-    Optional<DeliveryOutcome> later;
-    try {
-      later = provider.putOff(together.getFirst().push());
-    } catch (RuntimeException | Error e) {
-      // Its turn meets the same, and tells of it.
-      return false;
+    /// @param open counts requests without an outcome
+    private List<Future<?>> start(
+        List<List<Parcel>> requests, ExecutorService threads, CountDownLatch open) {
+      List<Future<?>> sends = new ArrayList<>();
+      int putOff = 0;
+      for (List<Parcel> request : requests) {
+        if (putOff(request)) {
+          open.countDown();
+          if (++putOff % MOST_WITHOUT_A_BREAK == 0) {
+            Thread.yield();
+          }
+          continue;
+        }
+        sends.add(
+            threads.submit(() -> {
+              try {
+                sendAndHandle(request);
+              } finally {
+                open.countDown();
+              }
+            }));
+      }
+      return sends;
     }
-    later.ifPresent(outcome -> {
-      lane.returning().providerNotAsked(together.getFirst().push().app());
-      fallbacks.leave(together);
-      together.forEach(parcel -> outcomes.handle(provider.channel(), parcel, outcome, outbox));
-    });
-    return later.isPresent();
-  }
 
-  private void sendAndHandle(
-      Provider provider, List<Parcel> together, Lane lane, Fallbacks fallbacks, Outbox outbox) {
-    List<DeliveryOutcome> answers = send(provider, together, lane, fallbacks);
-    for (int i = 0; i < together.size(); i++) {
-      outcomes.handle(provider.channel(), together.get(i), answers.get(i), outbox);
-    }
-  }
-
-  /// @param together loses what ended while it waited for its turn
-  /// @return an outcome for each that is left
-  private static List<DeliveryOutcome> send(
-      Provider provider, List<Parcel> together, Lane lane, Fallbacks fallbacks) {
-    Push push = together.getFirst().push().to(recipients(together));
-    try {
-      Optional<DeliveryOutcome> notNow;
-      boolean acquired;
+    /// Meanwhile outcomes leave, and parcels that ended elsewhere are called off.
+    private void awaitAll(CountDownLatch open) throws InterruptedException {
       try {
-        // Whoever waits for its turn takes no place from others.
-        notNow = provider.turn(push);
-        acquired = notNow.isEmpty() && lane.permits().acquire(push.app());
-      } finally {
-        fallbacks.leave(together);
+        while (!open.await(TOLD_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
+          outbox.keep();
+          fallbacks.look();
+        }
+      } catch (RuntimeException e) {
+        // The batch comes again: requests under way must end first, so that none is sent twice for it.
+        open.await();
+        throw e;
       }
-      if (notNow.isPresent()) {
+    }
+
+    /// @return whether the request is not sent now
+    private boolean putOff(List<Parcel> request) {
+      Push push = request.getFirst().push();
+      Optional<DeliveryOutcome> later;
+      try {
+        later = provider.putOff(push);
+      } catch (RuntimeException | Error e) {
+        // `turn` will throw the same error and report it.
+        return false;
+      }
+      later.ifPresent(outcome -> {
         lane.returning().providerNotAsked(push.app());
-        return Collections.nCopies(together.size(), notNow.get());
+        fallbacks.leave(request);
+        request.forEach(parcel -> outcomes.handle(provider.channel(), parcel, outcome, outbox));
+      });
+      return later.isPresent();
+    }
+
+    private void sendAndHandle(List<Parcel> request) {
+      List<DeliveryOutcome> answers = send(request);
+      for (int i = 0; i < request.size(); i++) {
+        outcomes.handle(provider.channel(), request.get(i), answers.get(i), outbox);
       }
-      if (!acquired) {
-        return together.stream()
-            .<DeliveryOutcome>map(
-                _ -> new DeliveryOutcome.PutOff(0, PROVIDER_SLOW, lane.returning().defer(push.app())))
-            .toList();
+    }
+
+    /// @param request loses the parcels that ended while it waited for its turn
+    /// @return an outcome for each of the others
+    private List<DeliveryOutcome> send(List<Parcel> request) {
+      Push push = request.getFirst().push().to(recipients(request));
+      try {
+        Optional<DeliveryOutcome> notNow;
+        boolean acquired;
+        try {
+          // In this order: a request that waits for its turn takes no permit from others.
+          notNow = provider.turn(push);
+          acquired = notNow.isEmpty() && lane.permits().acquire(push.app());
+        } finally {
+          fallbacks.leave(request);
+        }
+        if (notNow.isPresent()) {
+          lane.returning().providerNotAsked(push.app());
+          return Collections.nCopies(request.size(), notNow.get());
+        }
+        return acquired ? sendWithPermit(push, request) : defer(push.app(), request);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return Collections.nCopies(
+            request.size(), new DeliveryOutcome.Deferred(0, "worker_stops", null, false));
+      } catch (RuntimeException | Error e) {
+        // A bug that one message meets must not send its neighbours a second time: only this message
+        // is tried again, and not for ever.
+        LOG.error(
+            "event=send_failed channel={} messageId={} appId={}",
+            provider.channel().word(),
+            push.id(),
+            push.app(),
+            e);
+        return Collections.nCopies(
+            request.size(), new DeliveryOutcome.InternalError(e.toString()));
       }
+    }
+
+    private List<DeliveryOutcome> sendWithPermit(Push push, List<Parcel> request) {
       long acquiredNanos = System.nanoTime();
       Response response = Response.NO_ANSWER;
       try {
-        List<Recipient> recipients = recipients(together);
-        List<DeliveryOutcome> outcomes =
+        List<Recipient> recipients = recipients(request);
+        List<DeliveryOutcome> answers =
             recipients.isEmpty() ? List.of() : provider.send(push.to(recipients), recipients);
-        response = response(outcomes);
-        return outcomes;
+        response = response(answers);
+        return answers;
       } finally {
         lane.permits().release(push.app(), acquiredNanos, response);
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return Collections.nCopies(
-          together.size(), new DeliveryOutcome.Deferred(0, "worker_stops", null, false));
-    } catch (RuntimeException | Error e) {
-      // A bug that one message meets must not send its neighbours a second time: only this one is
-      // tried again, and not for ever.
-      LOG.error(
-          "event=send_failed channel={} messageId={} appId={}",
-          provider.channel().word(),
-          push.id(),
-          push.app(),
-          e);
-      return Collections.nCopies(together.size(), new DeliveryOutcome.InternalError(e.toString()));
+    }
+
+    private List<DeliveryOutcome> defer(AppId app, List<Parcel> request) {
+      return request.stream()
+          .<DeliveryOutcome>map(
+              _ -> new DeliveryOutcome.PutOff(0, PROVIDER_SLOW, lane.returning().defer(app)))
+          .toList();
     }
   }
 
@@ -252,7 +282,7 @@ final class ProviderDelivery {
       case DeliveryOutcome.Deferred _, DeliveryOutcome.InternalError _ -> Response.NO_ANSWER;
       case DeliveryOutcome.PutOff _, DeliveryOutcome.CredentialFault _, DeliveryOutcome.Expired _ ->
           Response.NOT_ASKED;
-      // That is its end, whoever says so, and nothing to wait for.
+      // The message has its end, whether the provider said so or we did.
       case DeliveryOutcome.Accepted _,
           DeliveryOutcome.Rejected _,
           DeliveryOutcome.TokenGone _,
@@ -262,7 +292,7 @@ final class ProviderDelivery {
     };
   }
 
-  private static List<Recipient> recipients(List<Parcel> together) {
-    return together.stream().map(Parcel::recipient).toList();
+  private static List<Recipient> recipients(List<Parcel> request) {
+    return request.stream().map(Parcel::recipient).toList();
   }
 }
