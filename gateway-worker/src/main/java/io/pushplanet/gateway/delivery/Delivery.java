@@ -91,7 +91,7 @@ public final class Delivery {
   private List<DeadItem> deliver(Channel channel, List<Parcel> taken, Ticket ticket) {
     Lane lane = lanes.lane(channel, taken.getFirst().push().delivery().priority());
     lane.take(taken.size());
-    try (Outbox outbox = outboxes.outbox(lane.databaseTurns())) {
+    try (Outbox outbox = outboxes.outbox(lane.databasePermits())) {
       List<Parcel> parcels = due(channel, taken, lane, outbox);
       // Not before the look-up: their permits would be promised to other messages meanwhile.
       tellArrivals(taken, lane);
@@ -153,7 +153,7 @@ public final class Delivery {
       }
     }
     if (!repeats.isEmpty()) {
-      onFirstWay.addAll(lane.databaseTurns().take(() -> stillWanted(channel, repeats, outbox)));
+      onFirstWay.addAll(lane.databasePermits().withPermit(() -> stillWanted(channel, repeats, outbox)));
     }
     return onFirstWay;
   }
@@ -192,6 +192,6 @@ public final class Delivery {
     }
     return broadcasts.isEmpty()
         ? broadcasts
-        : lane.databaseTurns().take(() -> settledBefore.cancelled(broadcasts));
+        : lane.databasePermits().withPermit(() -> settledBefore.cancelled(broadcasts));
   }
 }

@@ -12,6 +12,7 @@ import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.settings.PlatformSettings;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
@@ -20,7 +21,6 @@ import io.pushplanet.gateway.lane.Lanes;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
-import io.pushplanet.gateway.parcel.Reachability;
 import io.pushplanet.gateway.parcel.SettledBefore;
 import io.pushplanet.gateway.parcel.WaitedFor;
 import io.pushplanet.gateway.provider.Provider;
@@ -98,13 +98,13 @@ class DeliveryConfiguration {
 
   /// For questions that a delivery can do without. Writes have one of their own.
   @Bean
-  Reachability reachability() {
-    return new Reachability(System::nanoTime);
+  DatabaseCircuitBreaker breaker() {
+    return new DatabaseCircuitBreaker(System::nanoTime);
   }
 
   @Bean
-  SettledBefore settledBefore(DataSource database, Reachability reachability) {
-    return new SettledBefore(database, reachability);
+  SettledBefore settledBefore(DataSource database, DatabaseCircuitBreaker breaker) {
+    return new SettledBefore(database, breaker);
   }
 
   @Bean
@@ -124,13 +124,13 @@ class DeliveryConfiguration {
       List<Provider> providers,
       DeliverySettings settings,
       SettledBefore settledBefore,
-      Reachability reachability,
+      DatabaseCircuitBreaker breaker,
       DeadTokens tokens,
       RetrySchedule retries,
       Clock clock) {
     return new ProviderDelivery(
         providers,
-        new ProviderOutcomes(tokens, reachability, retries, settings.mostErrors(), clock),
+        new ProviderOutcomes(tokens, breaker, retries, settings.mostErrors(), clock),
         settledBefore);
   }
 
@@ -145,7 +145,7 @@ class DeliveryConfiguration {
         new MoveStore(
             new InboxStore(database, publisher, clock),
             new LaterStore(database),
-            new Reachability(System::nanoTime),
+            new DatabaseCircuitBreaker(System::nanoTime),
             metrics);
     return new Outboxes(moves, publisher, retries, clock, metrics);
   }
@@ -156,7 +156,7 @@ class DeliveryConfiguration {
       MqttDelivery overMqtt,
       ProviderDelivery overProviders,
       SettledBefore settledBefore,
-      Reachability reachability,
+      DatabaseCircuitBreaker breaker,
       Outboxes outboxes,
       DataSource database,
       Clock clock,
@@ -166,7 +166,7 @@ class DeliveryConfiguration {
         overMqtt,
         overProviders,
         settledBefore,
-        new WaitedFor(new Registrations(database), reachability),
+        new WaitedFor(new Registrations(database), breaker),
         outboxes,
         clock,
         metrics);
@@ -179,7 +179,7 @@ class DeliveryConfiguration {
         settledBefore,
         overMqtt,
         outboxes,
-        lanes.lane(Channel.MQTT, Priority.NORMAL).databaseTurns());
+        lanes.lane(Channel.MQTT, Priority.NORMAL).databasePermits());
   }
 
   /// Stops after the lanes, which wait for requests that wait for a permit.

@@ -1,11 +1,11 @@
 package io.pushplanet.gateway.delivery;
 
+import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.inbox.Parked;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.parcel.Parcel;
-import io.pushplanet.gateway.parcel.Reachability;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -27,14 +27,14 @@ final class MoveStore {
 
   private final InboxStore inbox;
   private final LaterStore later;
-  private final Reachability reachability;
+  private final DatabaseCircuitBreaker breaker;
   private final DeliveryMetrics metrics;
 
   MoveStore(
-      InboxStore inbox, LaterStore later, Reachability reachability, DeliveryMetrics metrics) {
+      InboxStore inbox, LaterStore later, DatabaseCircuitBreaker breaker, DeliveryMetrics metrics) {
     this.inbox = inbox;
     this.later = later;
-    this.reachability = reachability;
+    this.breaker = breaker;
     this.metrics = metrics;
   }
 
@@ -83,12 +83,12 @@ final class MoveStore {
 
   /// Whether MySQL is worth a try. Whoever hears yes writes, which tells the others, or says that nobody answered.
   boolean mayTry() {
-    return reachability.mayAsk();
+    return breaker.mayAsk();
   }
 
   /// Who was to write got no answer before that: nobody else tries for a while.
   void gotNoAnswer() {
-    reachability.failed();
+    breaker.failed();
   }
 
   /// @throws RuntimeException when a part of it may not be durable; it may be written once more
@@ -110,12 +110,12 @@ final class MoveStore {
         later.keep(moves.waiting());
       }
       if (!(moves.parked().isEmpty() && moves.waiting().isEmpty())) {
-        reachability.answered();
+        breaker.answered();
       }
       inbox.takeOut(moves.taken().stream().map(MoveStore::inInbox).toList());
     } catch (CannotGetJdbcConnectionException | CannotCreateTransactionException e) {
       // Also where all connections are in use: what is owed waits for one, and nobody with it.
-      reachability.failed();
+      breaker.failed();
       throw e;
     }
   }

@@ -11,9 +11,9 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.database.DatabasePermits;
 import io.pushplanet.gateway.delivery.MoveStore.Moves;
 import io.pushplanet.gateway.delivery.MoveStore.Written;
-import io.pushplanet.gateway.lane.DatabaseTurns;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 final class Outbox implements AutoCloseable {
   private final MoveStore moves;
   private final Confirms lanes;
-  private final DatabaseTurns databaseTurns;
+  private final DatabasePermits databasePermits;
   private final RetrySchedule retries;
   private final Clock clock;
   private final DeliveryMetrics metrics;
@@ -91,25 +91,25 @@ final class Outbox implements AutoCloseable {
   }
 
   /// @param lanes of this outbox alone
-  /// @param databaseTurns of the lane, which its outboxes share
+  /// @param databasePermits of the lane, which its outboxes share
   Outbox(
       MoveStore moves,
       Confirms lanes,
-      DatabaseTurns databaseTurns,
+      DatabasePermits databasePermits,
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics) {
     this.moves = moves;
     this.lanes = lanes;
-    this.databaseTurns = databaseTurns;
+    this.databasePermits = databasePermits;
     this.retries = retries;
     this.clock = clock;
     this.metrics = metrics;
   }
 
   /// Asks or writes to MySQL in a turn of the lane. Not for who has one.
-  <T> T inTurn(Supplier<T> work) {
-    return databaseTurns.take(work);
+  <T> T withDatabasePermit(Supplier<T> work) {
+    return databasePermits.withPermit(work);
   }
 
   synchronized void end(Parcel parcel, DeliveryState state, Attempt attempt) {
@@ -277,7 +277,7 @@ final class Outbox implements AutoCloseable {
   ///
   /// @return what lies in inboxes now
   private List<Parcel> write(Moving next) {
-    Written written = databaseTurns.take(() -> moves.writeOrOwe(next.moves));
+    Written written = databasePermits.withPermit(() -> moves.writeOrOwe(next.moves));
     written.owed().forEach(one -> lanes.publish(Topology.OWED, WireForm.write(Owed.Item.of(one))));
     tell(next.news);
     return written.parked();
@@ -311,7 +311,7 @@ final class Outbox implements AutoCloseable {
   ///
   /// @throws RuntimeException when a part of it may not be: do not acknowledge
   void write(Moves owed) {
-    databaseTurns.take(() -> moves.write(owed));
+    databasePermits.withPermit(() -> moves.write(owed));
   }
 
   /// The end: everything is durable and confirmed.

@@ -3,7 +3,7 @@ package io.pushplanet.gateway.delivery;
 import io.pushplanet.common.lane.Confirms;
 import io.pushplanet.common.lane.InFlightBudget;
 import io.pushplanet.common.lane.LanePublisher;
-import io.pushplanet.gateway.lane.DatabaseTurns;
+import io.pushplanet.gateway.database.DatabasePermits;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
 
@@ -42,8 +42,8 @@ final class Outboxes {
     moves.gotNoAnswer();
   }
 
-  /// @param databaseTurns of the lane, which its outboxes share
-  Outbox outbox(DatabaseTurns databaseTurns) {
-    return new Outbox(moves, new Confirms(lanes, budget), databaseTurns, retries, clock, metrics);
+  /// @param databasePermits of the lane, which its outboxes share
+  Outbox outbox(DatabasePermits databasePermits) {
+    return new Outbox(moves, new Confirms(lanes, budget), databasePermits, retries, clock, metrics);
   }
 }

@@ -2,9 +2,9 @@ package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.database.DatabasePermits;
 import io.pushplanet.gateway.delivery.MoveStore.Moves;
 import io.pushplanet.gateway.intake.DeadItems;
-import io.pushplanet.gateway.lane.DatabaseTurns;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.parcel.SettledBefore;
@@ -22,17 +22,17 @@ final class OwedMoves {
   private final SettledBefore settledBefore;
   private final MqttDelivery overMqtt;
   private final Outboxes outboxes;
-  private final DatabaseTurns databaseTurns;
+  private final DatabasePermits databasePermits;
 
   OwedMoves(
       SettledBefore settledBefore,
       MqttDelivery overMqtt,
       Outboxes outboxes,
-      DatabaseTurns databaseTurns) {
+      DatabasePermits databasePermits) {
     this.settledBefore = settledBefore;
     this.overMqtt = overMqtt;
     this.outboxes = outboxes;
-    this.databaseTurns = databaseTurns;
+    this.databasePermits = databasePermits;
   }
 
   /// Writes what MySQL could not take when a batch was delivered; acknowledge it afterwards.
@@ -49,8 +49,8 @@ final class OwedMoves {
       // A MySQL that hangs would have the turns of those who deliver.
       throw new IllegalStateException("MySQL is not tried just now");
     }
-    try (Outbox outbox = outboxes.outbox(databaseTurns)) {
-      Moves left = databaseTurns.take(() -> left(owed, outbox));
+    try (Outbox outbox = outboxes.outbox(databasePermits)) {
+      Moves left = databasePermits.withPermit(() -> left(owed, outbox));
       outbox.write(left);
       overMqtt.lookIntoInbox(left.parked(), outbox);
       outbox.settle();

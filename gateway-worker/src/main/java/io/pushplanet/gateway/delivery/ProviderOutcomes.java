@@ -5,13 +5,13 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import io.pushplanet.gateway.delivery.Outbox.Cause;
 import io.pushplanet.gateway.parcel.Parcel;
-import io.pushplanet.gateway.parcel.Reachability;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.retry.RetrySchedule;
-import io.pushplanet.gateway.token.DeadTokens;
 import io.pushplanet.gateway.token.DeadTokens.Fate;
+import io.pushplanet.gateway.token.DeadTokens;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,7 +32,7 @@ final class ProviderOutcomes {
   private static final Duration LAST_TRY = Duration.ofSeconds(2);
 
   private final DeadTokens tokens;
-  private final Reachability reachability;
+  private final DatabaseCircuitBreaker breaker;
   private final RetrySchedule retries;
   private final int mostErrors;
   private final Clock clock;
@@ -40,12 +40,12 @@ final class ProviderOutcomes {
   /// @param mostErrors how often we may trip over a message before it is buried
   ProviderOutcomes(
       DeadTokens tokens,
-      Reachability reachability,
+      DatabaseCircuitBreaker breaker,
       RetrySchedule retries,
       int mostErrors,
       Clock clock) {
     this.tokens = tokens;
-    this.reachability = reachability;
+    this.breaker = breaker;
     this.retries = retries;
     this.mostErrors = mostErrors;
     this.clock = clock;
@@ -237,7 +237,7 @@ final class ProviderOutcomes {
   private Optional<Fate> forget(
       Channel channel, Parcel parcel, Instant since, String reason, Outbox outbox) {
     Recipient.Registered token = parcel.recipient().token(channel).orElseThrow();
-    if (!reachability.mayAsk()) {
+    if (!breaker.mayAsk()) {
       return Optional.empty();
     }
     try {
@@ -250,11 +250,11 @@ final class ProviderOutcomes {
               token,
               since,
               reason,
-              outbox::inTurn);
-      reachability.answered();
+              outbox::withDatabasePermit);
+      breaker.answered();
       return Optional.of(fate);
     } catch (DataAccessException e) {
-      reachability.failed(e);
+      breaker.failed(e);
       LOG.warn(
           "event=token_not_forgotten appId={} deviceId={} reason=\"{}\"",
           parcel.push().app(),

@@ -11,7 +11,7 @@ import io.pushplanet.gateway.connection.HttpPool;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.connection.Reply;
 import io.pushplanet.gateway.connection.Reply.Answered;
-import io.pushplanet.gateway.connection.Turnstile;
+import io.pushplanet.gateway.connection.PriorityBulkhead;
 import io.pushplanet.gateway.credential.Credential.HmsClient;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.credential.CredentialLookup;
@@ -68,7 +68,7 @@ final class HmsProvider implements Provider {
   private final CredentialCache credentials;
   private final AccessTokens<HmsClient> accessTokens;
   private final HttpPool connections;
-  private final Turnstile turnstile;
+  private final PriorityBulkhead bulkhead;
   private final FlowControl flow;
   private final RefusalNews news;
   private final Sends sends;
@@ -105,7 +105,7 @@ final class HmsProvider implements Provider {
     this.credentials = credentials;
     this.accessTokens = accessTokens;
     this.connections = connections;
-    this.turnstile = new Turnstile(settings.connections());
+    this.bulkhead = new PriorityBulkhead(settings.connections());
     this.flow = flow;
     this.news = new RefusalNews(sends.clock());
     this.sends = sends;
@@ -224,7 +224,7 @@ final class HmsProvider implements Provider {
   private Reply exchange(
       Push push, List<String> tokens, HmsClient client, Grant.Granted granted, boolean urgent) {
     try {
-      if (!turnstile.enter(push.delivery().priority(), settings.connectTimeout())) {
+      if (!bulkhead.acquire(push.delivery().priority(), settings.connectTimeout())) {
         return BUSY;
       }
     } catch (InterruptedException e) {
@@ -240,7 +240,7 @@ final class HmsProvider implements Provider {
           HmsMessage.of(push, tokens, urgent, sends.clock().instant()),
           push.delivery().ttl().isZero() ? null : push.expiresAt());
     } finally {
-      turnstile.leave();
+      bulkhead.release();
     }
   }
 

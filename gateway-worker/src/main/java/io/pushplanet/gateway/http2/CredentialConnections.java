@@ -5,7 +5,7 @@ import io.pushplanet.common.message.Priority;
 import io.pushplanet.gateway.connection.ConnectFailure;
 import io.pushplanet.gateway.connection.Reply.NoAnswer;
 import io.pushplanet.gateway.connection.Reply.NotSent;
-import io.pushplanet.gateway.connection.Turnstile;
+import io.pushplanet.gateway.connection.PriorityBulkhead;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ final class CredentialConnections {
   private final ConnectionTarget target;
   private final ConnectionSettings settings;
   private final KeyedObjectPool<ConnectionTarget, Http2Connection> pool;
-  private final Turnstile turnstile;
+  private final PriorityBulkhead bulkhead;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile List<Http2Connection> connections = List.of();
   private volatile int waiting;
@@ -92,11 +92,11 @@ final class CredentialConnections {
     this.target = target;
     this.settings = settings;
     this.pool = pool;
-    this.turnstile = new Turnstile(settings.perCredential() * settings.streams());
+    this.bulkhead = new PriorityBulkhead(settings.perCredential() * settings.streams());
   }
 
-  Turnstile turnstile() {
-    return turnstile;
+  PriorityBulkhead bulkhead() {
+    return bulkhead;
   }
 
   /// Sends the request or queues it. It ends within the time for a free stream plus the time for an
@@ -471,7 +471,7 @@ final class CredentialConnections {
   }
 
   int waiting() {
-    return turnstile.waiting() + waiting;
+    return bulkhead.waiting() + waiting;
   }
 
   int underWay() {

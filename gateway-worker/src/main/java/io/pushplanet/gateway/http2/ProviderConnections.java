@@ -137,7 +137,7 @@ public final class ProviderConnections implements AutoCloseable {
     CredentialConnections connections = inUse(target);
     long beganNanos = System.nanoTime();
     try {
-      if (!connections.turnstile().enter(request.priority(), settings.connectTimeout())) {
+      if (!connections.bulkhead().acquire(request.priority(), settings.connectTimeout())) {
         return new NotSent("busy");
       }
     } catch (InterruptedException e) {
@@ -165,7 +165,7 @@ public final class ProviderConnections implements AutoCloseable {
       Thread.currentThread().interrupt();
       return new NoAnswer("interrupted");
     } finally {
-      connections.turnstile().leave();
+      connections.bulkhead().release();
     }
   }
 

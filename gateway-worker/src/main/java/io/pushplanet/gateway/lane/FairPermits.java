@@ -2,7 +2,7 @@ package io.pushplanet.gateway.lane;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.gateway.order.Line;
+import io.pushplanet.gateway.order.WaitQueue;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -52,7 +52,7 @@ public final class FairPermits {
 
   /// An app that holds permits, waits for one, or has messages in `later`.
   final class App {
-    final Line waiting = new Line(lock);
+    final WaitQueue waiting = new WaitQueue(lock);
     int held;
     double usualNanos;
 
@@ -189,7 +189,7 @@ public final class FairPermits {
       for (App app : apps.values()) {
         if (isStuck(app)) {
           stuckApps++;
-          app.waiting.sendAllAway();
+          app.waiting.refuseAll();
         }
       }
     } finally {
@@ -298,7 +298,7 @@ public final class FairPermits {
     App next = next();
     while (next != null) {
       take(next);
-      next.waiting.letFirstIn();
+      next.waiting.admitFirst();
       next = next();
     }
   }

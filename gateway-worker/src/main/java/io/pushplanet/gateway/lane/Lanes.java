@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.Priority;
+import io.pushplanet.gateway.database.DatabasePermits;
 import io.pushplanet.gateway.provider.Provider;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -32,17 +33,17 @@ public final class Lanes {
     private final FairPermits permits;
     private final ReturningMessages returning;
     private final LongWaits longWaits;
-    private final DatabaseTurns databaseTurns;
+    private final DatabasePermits databasePermits;
     private final int most;
     private final int returningTogether;
 
     /// Of the batches in hand, also those that have been answered.
     private final AtomicInteger recipients = new AtomicInteger();
 
-    private Lane(int most, int returningTogether, DatabaseTurns databaseTurns) {
+    private Lane(int most, int returningTogether, DatabasePermits databasePermits) {
       this.most = most;
       this.returningTogether = returningTogether;
-      this.databaseTurns = databaseTurns;
+      this.databasePermits = databasePermits;
       this.permits = new FairPermits(most, recipients::get, System::nanoTime);
       this.returning = new ReturningMessages(permits, System::nanoTime);
       this.longWaits = new LongWaits(most);
@@ -64,8 +65,8 @@ public final class Lanes {
     }
 
     /// Those of all lanes of its priority.
-    public DatabaseTurns databaseTurns() {
-      return databaseTurns;
+    public DatabasePermits databasePermits() {
+      return databasePermits;
     }
 
     /// How many devices of a deferred message are fetched back as one request.
@@ -92,16 +93,16 @@ public final class Lanes {
   public Lanes(List<Provider> providers, int mostInFlight, int poolSize, MeterRegistry meters) {
     Map<Channel, Provider> byChannel = new EnumMap<>(Channel.class);
     providers.forEach(provider -> byChannel.put(provider.channel(), provider));
-    Map<Priority, DatabaseTurns> databaseTurns = new EnumMap<>(Priority.class);
+    Map<Priority, DatabasePermits> databasePermits = new EnumMap<>(Priority.class);
     for (Priority priority : Priority.values()) {
-      databaseTurns.put(priority, new DatabaseTurns(poolSize));
+      databasePermits.put(priority, new DatabasePermits(poolSize));
     }
     for (Channel channel : Channel.values()) {
       Provider provider = byChannel.get(channel);
       int most = Math.min(mostInFlight, provider == null ? MOST_OVER_MQTT : provider.mostAtOnce());
       for (Priority priority : Priority.values()) {
         int returningTogether = provider != null && provider.takesNeighbours() ? NEIGHBOURS : 1;
-        Lane lane = new Lane(most, returningTogether, Objects.requireNonNull(databaseTurns.get(priority)));
+        Lane lane = new Lane(most, returningTogether, Objects.requireNonNull(databasePermits.get(priority)));
         lanes.put(Topology.lane(channel, priority), lane);
         if (provider != null) {
           atProviders

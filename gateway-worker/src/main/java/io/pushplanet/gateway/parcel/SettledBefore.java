@@ -3,6 +3,7 @@ package io.pushplanet.gateway.parcel;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.gateway.cancellation.Cancellations;
+import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -34,12 +35,12 @@ public final class SettledBefore {
 
   private final JdbcTemplate database;
   private final Cancellations cancellations;
-  private final Reachability reachability;
+  private final DatabaseCircuitBreaker breaker;
 
-  public SettledBefore(DataSource database, Reachability reachability) {
+  public SettledBefore(DataSource database, DatabaseCircuitBreaker breaker) {
     this.database = new JdbcTemplate(database);
     this.cancellations = new Cancellations(database);
-    this.reachability = reachability;
+    this.breaker = breaker;
   }
 
   /// What is known of some parcels.
@@ -55,13 +56,13 @@ public final class SettledBefore {
 
   /// As far as anybody knows.
   public Look look(List<Parcel> parcels) {
-    if (parcels.isEmpty() || !reachability.mayAsk()) {
+    if (parcels.isEmpty() || !breaker.mayAsk()) {
       return Look.nothingKnown(parcels);
     }
     try {
       return surely(parcels);
     } catch (DataAccessException e) {
-      reachability.failed(e);
+      breaker.failed(e);
       LOG.warn("event=repeat_check_failed parcels={} reason=\"{}\"", parcels.size(), e.toString());
       return Look.nothingKnown(parcels);
     }
@@ -79,7 +80,7 @@ public final class SettledBefore {
       collect(some, ended, byMqtt);
       stopped.addAll(cancellations.among(some.stream().map(it -> it.push().id()).toList()));
     }
-    reachability.answered();
+    breaker.answered();
     List<Parcel> left = new ArrayList<>();
     List<Parcel> calledOff = new ArrayList<>();
     List<Parcel> cancelled = new ArrayList<>();
@@ -98,15 +99,15 @@ public final class SettledBefore {
   ///
   /// @param messages of one batch
   public Set<MessageId> cancelled(Set<MessageId> messages) {
-    if (!reachability.mayAsk()) {
+    if (!breaker.mayAsk()) {
       return Set.of();
     }
     try {
       Set<MessageId> cancelled = cancellations.among(messages);
-      reachability.answered();
+      breaker.answered();
       return cancelled;
     } catch (DataAccessException e) {
-      reachability.failed(e);
+      breaker.failed(e);
       LOG.warn("event=cancel_check_failed messageIds={} reason=\"{}\"", messages, e.toString());
       return Set.of();
     }

@@ -3,8 +3,9 @@ package io.pushplanet.gateway.parcel;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.gateway.registration.Registrations;
+import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import io.pushplanet.gateway.registration.Registrations.Registered;
+import io.pushplanet.gateway.registration.Registrations;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,11 +20,11 @@ public final class WaitedFor {
   private static final Logger LOG = LoggerFactory.getLogger(WaitedFor.class);
 
   private final Registrations registrations;
-  private final Reachability reachability;
+  private final DatabaseCircuitBreaker breaker;
 
-  public WaitedFor(Registrations registrations, Reachability reachability) {
+  public WaitedFor(Registrations registrations, DatabaseCircuitBreaker breaker) {
     this.registrations = registrations;
-    this.reachability = reachability;
+    this.breaker = breaker;
   }
 
   /// What is known of some parcels.
@@ -42,15 +43,15 @@ public final class WaitedFor {
   /// As far as anybody knows. Blocks.
   public Look look(Channel channel, List<Parcel> parcels) {
     List<Parcel> waited = parcels.stream().filter(WaitedFor::hasWaited).toList();
-    if (waited.isEmpty() || !reachability.mayAsk()) {
+    if (waited.isEmpty() || !breaker.mayAsk()) {
       return Look.nothingKnown(parcels);
     }
     Map<DeviceKey, Registered> now;
     try {
       now = registrations.of(waited.stream().map(Parcel::key).toList());
-      reachability.answered();
+      breaker.answered();
     } catch (DataAccessException e) {
-      reachability.failed(e);
+      breaker.failed(e);
       LOG.warn(
           "event=registration_check_failed parcels={} reason=\"{}\"", waited.size(), e.toString());
       return Look.nothingKnown(parcels);

@@ -3,7 +3,7 @@ package io.pushplanet.gateway.webpush;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.pushplanet.common.message.Priority;
-import io.pushplanet.gateway.connection.Turnstile;
+import io.pushplanet.gateway.connection.PriorityBulkhead;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -12,18 +12,18 @@ import java.util.function.Supplier;
 /// request never waits behind a `normal` one. Requests wait here and not for a connection, where it
 /// would look as if the service had not answered. Thread-safe; calls block.
 final class RequestLimits {
-  private final Turnstile everywhere;
+  private final PriorityBulkhead everywhere;
   private final int perOrigin;
   private final Duration atMost;
 
-  /// Push services without requests are forgotten: a new turnstile is as good.
-  private final Cache<String, Turnstile> origins = Caffeine.newBuilder().weakValues().build();
+  /// Push services without requests are forgotten: a new bulkhead is as good.
+  private final Cache<String, PriorityBulkhead> origins = Caffeine.newBuilder().weakValues().build();
 
   /// @param connections the limit for all push services together
   /// @param perOrigin the limit for each
   /// @param atMost how long to wait for each of the two
   RequestLimits(int connections, int perOrigin, Duration atMost) {
-    this.everywhere = new Turnstile(connections);
+    this.everywhere = new PriorityBulkhead(connections);
     this.perOrigin = perOrigin;
     this.atMost = atMost;
   }
@@ -31,15 +31,15 @@ final class RequestLimits {
   /// @return empty when there was no room in time
   <T> Optional<T> take(String origin, Priority priority, Supplier<T> request) {
     // First at the one push service: if it is slow, it must not hold up requests to others.
-    Turnstile here = origins.get(origin, _ -> new Turnstile(perOrigin));
+    PriorityBulkhead here = origins.get(origin, _ -> new PriorityBulkhead(perOrigin));
     return through(
         here, priority, () -> through(everywhere, priority, () -> Optional.of(request.get())));
   }
 
   private <T> Optional<T> through(
-      Turnstile turnstile, Priority priority, Supplier<Optional<T>> then) {
+      PriorityBulkhead bulkhead, Priority priority, Supplier<Optional<T>> then) {
     try {
-      if (!turnstile.enter(priority, atMost)) {
+      if (!bulkhead.acquire(priority, atMost)) {
         return Optional.empty();
       }
     } catch (InterruptedException e) {
@@ -49,7 +49,7 @@ final class RequestLimits {
     try {
       return then.get();
     } finally {
-      turnstile.leave();
+      bulkhead.release();
     }
   }
 }

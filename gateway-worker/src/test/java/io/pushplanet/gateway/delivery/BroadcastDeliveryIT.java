@@ -15,7 +15,7 @@ import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
-import io.pushplanet.gateway.lane.DatabaseTurns;
+import io.pushplanet.gateway.database.DatabasePermits;
 import io.pushplanet.gateway.order.Ticket;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -110,9 +110,9 @@ class BroadcastDeliveryIT extends NodeScene {
   void
       cancelled_broadcasts_of_two_lanes_wait_for_their_turn_at_a_database_that_hangs_and_none_goes_out()
           throws Exception {
-    int turns = DatabaseTurns.most(DeliveryForTests.POOL_SIZE);
+    int permits = DatabasePermits.most(DeliveryForTests.POOL_SIZE);
     List<Push> broadcasts = new ArrayList<>();
-    for (int i = 0; i < 2 * turns + 2; i++) {
+    for (int i = 0; i < 2 * permits + 2; i++) {
       Push push = push();
       servers.cancel(push);
       broadcasts.add(push);
@@ -134,10 +134,10 @@ class BroadcastDeliveryIT extends NodeScene {
       Eventually.within(
           Duration.ofSeconds(30),
           () -> {
-            assertThat(asking(own)).isEqualTo(turns);
+            assertThat(asking(own)).isEqualTo(permits);
             assertThat(batches)
                 .filteredOn(batch -> batch.getState() == Thread.State.WAITING)
-                .hasSize(broadcasts.size() - turns);
+                .hasSize(broadcasts.size() - permits);
           });
     }
     for (Thread batch : batches) {

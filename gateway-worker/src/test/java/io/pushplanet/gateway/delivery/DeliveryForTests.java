@@ -8,6 +8,7 @@ import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.alert.Alerts;
+import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
@@ -16,7 +17,6 @@ import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.order.Ticket;
-import io.pushplanet.gateway.parcel.Reachability;
 import io.pushplanet.gateway.parcel.SettledBefore;
 import io.pushplanet.gateway.parcel.WaitedFor;
 import io.pushplanet.gateway.provider.Provider;
@@ -132,8 +132,8 @@ public final class DeliveryForTests {
       List<Provider> providers) {
     DeliveryMetrics metrics = new DeliveryMetrics(meters);
     RetrySchedule retries = new RetrySchedule(new Random(1));
-    Reachability reachability = new Reachability(System::nanoTime);
-    SettledBefore settledBefore = new SettledBefore(database, reachability);
+    DatabaseCircuitBreaker breaker = new DatabaseCircuitBreaker(System::nanoTime);
+    SettledBefore settledBefore = new SettledBefore(database, breaker);
     DeadTokens tokens =
         new DeadTokens(
             database,
@@ -152,7 +152,7 @@ public final class DeliveryForTests {
             new MoveStore(
                 new InboxStore(database, servers.lanes(), clock),
                 later,
-                new Reachability(System::nanoTime),
+                new DatabaseCircuitBreaker(System::nanoTime),
                 metrics),
             servers.lanes(),
             retries,
@@ -164,10 +164,10 @@ public final class DeliveryForTests {
             overMqtt,
             new ProviderDelivery(
                 providers,
-                new ProviderOutcomes(tokens, reachability, retries, MOST_ERRORS, clock),
+                new ProviderOutcomes(tokens, breaker, retries, MOST_ERRORS, clock),
                 settledBefore),
             settledBefore,
-            new WaitedFor(new Registrations(database), reachability),
+            new WaitedFor(new Registrations(database), breaker),
             outboxes,
             clock,
             metrics);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
@@ -42,7 +43,7 @@ class SettledBeforeTest {
 
   private final Away mysql = new Away();
   private final SettledBefore settledBefore =
-      new SettledBefore(mysql, new Reachability(nanos::get));
+      new SettledBefore(mysql, new DatabaseCircuitBreaker(nanos::get));
 
   @Test
   void where_mysql_cannot_be_reached_one_batch_in_three_seconds_waits_for_it() {
@@ -51,7 +52,7 @@ class SettledBeforeTest {
     }
     assertThat(mysql.asked).hasValue(1);
 
-    nanos.addAndGet(Reachability.EVERY.toNanos());
+    nanos.addAndGet(DatabaseCircuitBreaker.EVERY.toNanos());
     for (int batch = 0; batch < 10; batch++) {
       assertThat(settledBefore.cancelled(BROADCAST)).isEmpty();
     }
@@ -72,18 +73,18 @@ class SettledBeforeTest {
 
   @Test
   void once_it_has_answered_everybody_asks_again() {
-    Reachability reachability = new Reachability(nanos::get);
-    SettledBefore before = new SettledBefore(mysql, reachability);
+    DatabaseCircuitBreaker breaker = new DatabaseCircuitBreaker(nanos::get);
+    SettledBefore before = new SettledBefore(mysql, breaker);
     before.cancelled(BROADCAST);
-    assertThat(reachability.mayAsk()).isFalse();
+    assertThat(breaker.mayAsk()).isFalse();
 
-    nanos.addAndGet(Reachability.EVERY.toNanos());
-    assertThat(reachability.mayAsk()).isTrue();
-    assertThat(reachability.mayAsk()).isFalse();
-    reachability.answered();
+    nanos.addAndGet(DatabaseCircuitBreaker.EVERY.toNanos());
+    assertThat(breaker.mayAsk()).isTrue();
+    assertThat(breaker.mayAsk()).isFalse();
+    breaker.answered();
 
-    assertThat(reachability.mayAsk()).isTrue();
-    assertThat(reachability.mayAsk()).isTrue();
+    assertThat(breaker.mayAsk()).isTrue();
+    assertThat(breaker.mayAsk()).isTrue();
   }
 
   /// Else it would park what was cancelled while nobody could ask.

@@ -13,13 +13,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
-class LineTest {
+class WaitQueueTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final ReentrantLock lock = new ReentrantLock();
-  private final Line line = new Line(lock);
+  private final WaitQueue queue = new WaitQueue(lock);
 
-  /// One who waits, and what came of it.
+  /// A thread that waits, and the result.
   private final class Waiter {
     final CompletableFuture<Boolean> answer = new CompletableFuture<>();
     final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
@@ -32,7 +32,7 @@ class LineTest {
               .start(() -> {
                 lock.lock();
                 try {
-                  answer.complete(line.await());
+                  answer.complete(queue.await());
                 } catch (InterruptedException e) {
                   answer.completeExceptionally(e);
                 } finally {
@@ -43,7 +43,7 @@ class LineTest {
       Eventually.within(PATIENCE, () -> assertThat(length()).isEqualTo(before + 1));
     }
 
-    boolean isIn() throws Exception {
+    boolean admitted() throws Exception {
       return answer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
   }
@@ -51,7 +51,7 @@ class LineTest {
   private int length() {
     lock.lock();
     try {
-      return line.length();
+      return queue.length();
     } finally {
       lock.unlock();
     }
@@ -67,74 +67,74 @@ class LineTest {
   }
 
   @Test
-  void who_came_first_is_let_in_first() throws Exception {
+  void the_first_waiter_is_admitted_first() throws Exception {
     List<String> in = new CopyOnWriteArrayList<>();
     Waiter first = new Waiter();
     Waiter second = new Waiter();
     first.answer.thenRun(() -> in.add("first"));
     second.answer.thenRun(() -> in.add("second"));
 
-    locked(line::letFirstIn);
-    assertThat(first.isIn()).isTrue();
+    locked(queue::admitFirst);
+    assertThat(first.admitted()).isTrue();
     assertThat(second.answer).isNotDone();
-    locked(line::letFirstIn);
+    locked(queue::admitFirst);
 
-    assertThat(second.isIn()).isTrue();
+    assertThat(second.admitted()).isTrue();
     Eventually.within(PATIENCE, () -> assertThat(in).containsExactly("first", "second"));
-    assertThat(line.isEmpty()).isTrue();
+    assertThat(queue.isEmpty()).isTrue();
   }
 
   @Test
-  void all_who_are_sent_away_got_no_room() throws Exception {
+  void refused_waiters_get_no_room() throws Exception {
     Waiter first = new Waiter();
     Waiter second = new Waiter();
 
-    locked(line::sendAllAway);
+    locked(queue::refuseAll);
 
-    assertThat(first.isIn()).isFalse();
-    assertThat(second.isIn()).isFalse();
-    assertThat(line.isEmpty()).isTrue();
+    assertThat(first.admitted()).isFalse();
+    assertThat(second.admitted()).isFalse();
+    assertThat(queue.isEmpty()).isTrue();
   }
 
   @Test
-  void who_got_no_room_in_time_leaves_the_line() throws Exception {
+  void a_waiter_without_room_in_time_leaves_the_queue() throws Exception {
     lock.lock();
     try {
-      assertThat(line.await(Duration.ofMillis(1))).isFalse();
-      assertThat(line.await(Duration.ZERO)).isFalse();
-      assertThat(line.isEmpty()).isTrue();
+      assertThat(queue.await(Duration.ofMillis(1))).isFalse();
+      assertThat(queue.await(Duration.ZERO)).isFalse();
+      assertThat(queue.isEmpty()).isTrue();
     } finally {
       lock.unlock();
     }
   }
 
   @Test
-  void who_is_interrupted_before_there_is_room_leaves_the_line_to_those_behind() throws Exception {
+  void a_waiter_interrupted_before_there_is_room_leaves_the_queue_to_the_next() throws Exception {
     Waiter first = new Waiter();
     Waiter second = new Waiter();
 
     first.thread.interrupt();
     Eventually.within(PATIENCE, () -> assertThat(first.answer).isCompletedExceptionally());
-    locked(line::letFirstIn);
+    locked(queue::admitFirst);
 
-    assertThat(second.isIn()).isTrue();
+    assertThat(second.admitted()).isTrue();
   }
 
   @Test
-  void who_is_interrupted_when_there_is_room_has_it_and_stays_interrupted() throws Exception {
+  void a_waiter_interrupted_when_it_is_admitted_has_room_and_stays_interrupted() throws Exception {
     Waiter waiter = new Waiter();
 
     locked(() -> {
-      line.letFirstIn();
+      queue.admitFirst();
       waiter.thread.interrupt();
     });
 
-    assertThat(waiter.isIn()).isTrue();
+    assertThat(waiter.admitted()).isTrue();
     assertThat(waiter.interrupted.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
   }
 
   @Test
-  void nobody_is_let_in_where_nobody_waits() {
-    locked(() -> assertThatThrownBy(line::letFirstIn).isInstanceOf(NoSuchElementException.class));
+  void an_empty_queue_admits_no_thread() {
+    locked(() -> assertThatThrownBy(queue::admitFirst).isInstanceOf(NoSuchElementException.class));
   }
 }

@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.parcel;
+package io.pushplanet.gateway.database;
 
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
@@ -9,22 +9,23 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 
-/// Whether MySQL is worth a question that can be left out. Where it could not be reached, one caller in [#EVERY] finds out whether it
-/// is back, at the price of the pool's deadline; the others know at once. Thread-safe.
-public final class Reachability {
-  static final Duration EVERY = Duration.ofSeconds(3);
+/// Says whether MySQL is worth a query that can be left out. While MySQL cannot be reached, one caller
+/// in [#EVERY] tries it, which costs that caller the pool's timeout; all others are told no at once.
+/// Thread-safe.
+public final class DatabaseCircuitBreaker {
+  public static final Duration EVERY = Duration.ofSeconds(3);
 
   private final LongSupplier nanoTime;
 
-  /// When the next may try; null while it is there.
+  /// When the next caller may try; null while MySQL answers.
   private final AtomicReference<@Nullable Long> nextTryNanos = new AtomicReference<>();
 
   /// @param nanoTime never set, unlike a clock
-  public Reachability(LongSupplier nanoTime) {
+  public DatabaseCircuitBreaker(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }
 
-  /// Whoever may ask tells what came of it.
+  /// After yes the caller queries MySQL, and reports the result here.
   public boolean mayAsk() {
     Long next = nextTryNanos.get();
     return next == null
@@ -41,7 +42,7 @@ public final class Reachability {
     }
   }
 
-  /// It is not asked for a while.
+  /// Opens the circuit, whatever failed.
   public void failed() {
     nextTryNanos.set(later());
   }
@@ -50,7 +51,8 @@ public final class Reachability {
     return nanoTime.getAsLong() + EVERY.toNanos();
   }
 
-  /// A pool whose connections are all in use says so with nothing behind it: there is one for whoever waits.
+  /// Where all of the pool's connections are in use, it throws the same exception, but MySQL is there:
+  /// its most specific cause tells the two apart.
   private static boolean isAway(DataAccessException why) {
     return why instanceof CannotGetJdbcConnectionException
         && !(NestedExceptionUtils.getMostSpecificCause(why)
