@@ -16,7 +16,7 @@ import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.Refusal;
-import io.pushplanet.gateway.delivery.Departures.Departure;
+import io.pushplanet.gateway.delivery.FrameGroups.Group;
 import io.pushplanet.gateway.lane.LongWaits;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.order.Ticket;
@@ -157,17 +157,17 @@ final class NodeDelivery {
       Ticket ticket,
       Consumer<List<Answer>> answers) {
     List<Request> away = new ArrayList<>();
-    Departures departures = new Departures();
+    FrameGroups groups = new FrameGroups();
     for (Request request : requests) {
       SessionOwner owner = owners.get(request.parcel().key());
       if (owner == null) {
         away.add(request);
       } else {
-        departures.add(owner.node(), request);
+        groups.add(owner.node(), request);
       }
     }
     List<Outgoing> outgoing = new ArrayList<>();
-    for (Departure one : departures.all) {
+    for (Group one : groups.all) {
       addFrames(outgoing, one.node(), one.requests(), owners, answers);
     }
     try (ExecutorService frames = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -187,8 +187,8 @@ final class NodeDelivery {
   }
 
   /// A frame or a broadcast that is ready to go.
-  private record Outgoing(NodeId node, Priority priority, Consumer<Nodes.Place> send) {
-    Outgoing(NodeId node, List<Request> requests, Consumer<Nodes.Place> send) {
+  private record Outgoing(NodeId node, Priority priority, Consumer<Nodes.SendSlot> send) {
+    Outgoing(NodeId node, List<Request> requests, Consumer<Nodes.SendSlot> send) {
       // All that is delivered together comes from one lane.
       this(node, requests.getFirst().parcel().push().delivery().priority(), send);
     }
@@ -207,7 +207,7 @@ final class NodeDelivery {
                 .forEach(frame ->
                     outgoing.add(
                         new Outgoing(
-                            node, few, place -> sendFrame(place, frame, owners, answers))));
+                            node, few, slot -> sendFrame(slot, frame, owners, answers))));
     List<Request> few = new ArrayList<>();
     for (List<Request> alike : byMessage(requests)) {
       if (alike.size() < MANY) {
@@ -220,7 +220,7 @@ final class NodeDelivery {
         List<Request> crowd =
             alike.subList(from, Math.min(alike.size(), from + NodeBroadcast.MOST_DEVICES));
         outgoing.add(
-            new Outgoing(node, crowd, place -> sendBroadcast(place, crowd, owners, answers)));
+            new Outgoing(node, crowd, slot -> sendBroadcast(slot, crowd, owners, answers)));
       }
     }
     addFrames.accept(few);
@@ -234,11 +234,11 @@ final class NodeDelivery {
       }
       List<Future<?>> sent = new ArrayList<>();
       for (Outgoing one : outgoing) {
-        Nodes.Place place = nodes.queue(one.node(), one.priority());
+        Nodes.SendSlot slot = nodes.queue(one.node(), one.priority());
         sent.add(
             frames.submit(() -> {
-              try (place) {
-                one.send().accept(place);
+              try (slot) {
+                one.send().accept(slot);
               }
             }));
       }
@@ -303,7 +303,7 @@ final class NodeDelivery {
   }
 
   private void sendBroadcast(
-      Nodes.Place place,
+      Nodes.SendSlot slot,
       List<Request> crowd,
       Map<DeviceKey, SessionOwner> owners,
       Consumer<List<Answer>> answers) {
@@ -317,7 +317,7 @@ final class NodeDelivery {
       epochs.add(owner == null ? 0 : owner.epoch());
     }
     nodes.broadcast(
-        place,
+        slot,
         new NodeFrame.Message(push.id(), lastMoment(push, answerBy), DevicePayload.of(push)),
         push.app(),
         devices,
@@ -327,7 +327,7 @@ final class NodeDelivery {
   }
 
   private void sendFrame(
-      Nodes.Place place,
+      Nodes.SendSlot slot,
       Frame frame,
       Map<DeviceKey, SessionOwner> owners,
       Consumer<List<Answer>> answers) {
@@ -355,7 +355,7 @@ final class NodeDelivery {
               owner == null ? null : owner.epoch()));
     }
     nodes.deliver(
-        place,
+        slot,
         messages,
         targets,
         answerBy,
@@ -384,7 +384,7 @@ final class NodeDelivery {
         frame.stream()
             .filter(Request::fallsBack)
             .findFirst()
-            .map(Departures::fallsBackAfter)
+            .map(FrameGroups::fallsBackAfter)
             .orElse(answerWithin);
     return clock.instant().plus(wait);
   }

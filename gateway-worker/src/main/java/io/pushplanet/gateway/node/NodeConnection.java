@@ -50,7 +50,7 @@ final class NodeConnection implements MqttCallback {
       };
   private final MqttAsyncClient client;
   private final Duration within;
-  private final Map<String, OpenFrame> open = new ConcurrentHashMap<>();
+  private final Map<String, PendingFrame> open = new ConcurrentHashMap<>();
 
   private NodeConnection(MqttAsyncClient client, Duration within) {
     this.client = client;
@@ -107,7 +107,7 @@ final class NodeConnection implements MqttCallback {
   /// @param atMost how long it may wait for room
   /// @throws NodeUnreachable when earlier ones are not acknowledged, so that there is no room for it
   /// @throws MqttException when the connection broke
-  Sent send(String topic, String number, byte[] body, OpenFrame frame, Duration atMost)
+  Sent send(String topic, String number, byte[] body, PendingFrame frame, Duration atMost)
       throws MqttException {
     open.put(number, frame);
     try {
@@ -167,7 +167,7 @@ final class NodeConnection implements MqttCallback {
   }
 
   private void abandonAll() {
-    open.values().forEach(OpenFrame::abandon);
+    open.values().forEach(PendingFrame::abandon);
     open.clear();
   }
 
@@ -175,7 +175,7 @@ final class NodeConnection implements MqttCallback {
   public void messageArrived(String topic, MqttMessage message) {
     try {
       NodeOutcomes outcomes = WireForm.read(message.getPayload(), NodeOutcomes.class);
-      OpenFrame frame = open.get(outcomes.frame());
+      PendingFrame frame = open.get(outcomes.frame());
       if (frame != null) {
         frame.settle(outcomes.each());
       }

@@ -65,18 +65,18 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   private final Supplier<List<NodeLease>> directory;
   private final Clock clock;
   private final LongSupplier nanoTime;
-  private final LoadingCache<Way, NodeLine> lines;
+  private final LoadingCache<Key, NodeSender> senders;
   private final AtomicLong frames = new AtomicLong();
   private final Map<NodeOutcomes.Result, Timer> answerTimes =
       new EnumMap<>(NodeOutcomes.Result.class);
   private final ReentrantLock reading = new ReentrantLock();
-  private final Set<OpenFrame> waitedFor = ConcurrentHashMap.newKeySet();
+  private final Set<PendingFrame> pending = ConcurrentHashMap.newKeySet();
   private volatile Leases leases;
   private volatile boolean running;
-  private volatile boolean waitsNoMore;
+  private volatile boolean abandoned;
 
   /// What is high never waits behind what is normal.
-  private record Way(NodeAddress address, Priority priority) {}
+  private record Key(NodeAddress address, Priority priority) {}
 
   /// @param looks how often the directory was asked, whether or not it answered
   private record Leases(Map<NodeId, NodeLease> byId, long readAtNanos, long looks) {}
@@ -92,17 +92,17 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     this.directory = directory;
     this.clock = clock;
     this.nanoTime = nanoTime;
-    this.lines =
+    this.senders =
         Caffeine.newBuilder()
             .expireAfterAccess(UNUSED)
             .ticker(nanoTime::getAsLong)
             .scheduler(Scheduler.systemScheduler())
-            .removalListener((@Nullable Way _, @Nullable NodeLine unused, RemovalCause _) -> {
+            .removalListener((@Nullable Key _, @Nullable NodeSender unused, RemovalCause _) -> {
               if (unused != null) {
                 unused.close();
               }
             })
-            .build(way -> new NodeLine(way.address(), settings, nanoTime, ACKNOWLEDGED));
+            .build(key -> new NodeSender(key.address(), settings, nanoTime, ACKNOWLEDGED));
     this.leases = new Leases(Map.of(), nanoTime.getAsLong() - LEASES_KEPT.toNanos(), 0);
     for (NodeOutcomes.Result result : NodeOutcomes.Result.values()) {
       answerTimes.put(
@@ -113,18 +113,18 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
               .publishPercentileHistogram()
               .register(meters));
     }
-    Gauge.builder("pushplanet.node.connections", lines, Nodes::open).register(meters);
+    Gauge.builder("pushplanet.node.connections", senders, Nodes::open).register(meters);
   }
 
   /// A frame's place in the line to its node: to be sent with, or closed, else those behind it wait in vain.
-  public static final class Place implements AutoCloseable {
-    private final @Nullable NodeLine line;
+  public static final class SendSlot implements AutoCloseable {
+    private final @Nullable NodeSender sender;
     private final Ticket ticket;
 
     /// @param line null where the node has no lease
-    private Place(@Nullable NodeLine line) {
-      this.line = line;
-      this.ticket = line == null ? Ticket.ofNoOrder() : line.ticket();
+    private SendSlot(@Nullable NodeSender sender) {
+      this.sender = sender;
+      this.ticket = sender == null ? Ticket.ofNoOrder() : sender.ticket();
     }
 
     @Override
@@ -134,25 +134,25 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   }
 
   /// Queues a frame behind those of its priority that were queued before.
-  public Place queue(NodeId node, Priority priority) {
-    return new Place(lease(node).map(lease -> line(lease, priority)).orElse(null));
+  public SendSlot queue(NodeId node, Priority priority) {
+    return new SendSlot(lease(node).map(lease -> sender(lease, priority)).orElse(null));
   }
 
-  NodeLine line(NodeLease lease, Priority priority) {
-    return lines.get(new Way(NodeAddress.of(lease), priority));
+  NodeSender sender(NodeLease lease, Priority priority) {
+    return senders.get(new Key(NodeAddress.of(lease), priority));
   }
 
   /// Sends one frame and hands its answers on as they come, on the calling thread; returns when every target has one, at the
   /// latest shortly after `answerBy`. What the node did not answer, also because it is gone, is `timeout`; a node without a
   /// lease is `not_here`.
   public void deliver(
-      Place place,
+      SendSlot slot,
       List<NodeFrame.Message> messages,
       List<NodeFrame.Target> targets,
       Instant answerBy,
       Consumer<List<NodeOutcomes.Outcome>> answers) {
     exchange(
-        place,
+        slot,
         NodeFrame.DELIVER_TOPIC,
         number -> new NodeFrame(number, answerBy, messages, targets),
         targets.size(),
@@ -162,7 +162,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
 
   /// The same for one message to many devices of an app.
   public void broadcast(
-      Place place,
+      SendSlot slot,
       NodeFrame.Message message,
       AppId app,
       List<DeviceId> devices,
@@ -170,7 +170,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
       Instant answerBy,
       Consumer<List<NodeOutcomes.Outcome>> answers) {
     exchange(
-        place,
+        slot,
         NodeBroadcast.TOPIC,
         number -> new NodeBroadcast(number, answerBy, message, app, devices, epochs),
         devices.size(),
@@ -179,21 +179,21 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   }
 
   private void exchange(
-      Place place,
+      SendSlot slot,
       String topic,
       Function<String, Object> form,
       int targets,
       Instant answerBy,
       Consumer<List<NodeOutcomes.Outcome>> answers) {
-    NodeLine line = place.line;
-    if (line == null) {
+    NodeSender sender = slot.sender;
+    if (sender == null) {
       answers.accept(gone(targets));
       return;
     }
     String number = Long.toString(frames.incrementAndGet());
     byte[] body = WireForm.write(form.apply(number));
-    OpenFrame frame = new OpenFrame(targets);
-    waitedFor.add(frame);
+    PendingFrame frame = new PendingFrame(targets);
+    pending.add(frame);
     long sentNanos = nanoTime.getAsLong();
     // The node answers by the deadline; its answer needs a moment to come back.
     Duration answerWithin = Duration.between(clock.instant(), answerBy.plusMillis(500));
@@ -203,8 +203,8 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     try {
       connection =
           with(
-              place,
-              line,
+              slot,
+              sender,
               until(endNanos),
               (some, atMost) -> some.send(topic, number, body, frame, atMost));
       List<NodeOutcomes.Outcome> some = frame.next(until(endNanos));
@@ -213,7 +213,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
         answers.accept(some);
         some = frame.next(until(endNanos));
       }
-      if (waitsNoMore) {
+      if (abandoned) {
         silence = WORKER_STOPS;
       }
     } catch (InterruptedException e) {
@@ -222,7 +222,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     } catch (NodeUnreachable e) {
       silence = e.word();
     } finally {
-      waitedFor.remove(frame);
+      pending.remove(frame);
       if (connection != null) {
         connection.forget(number);
       }
@@ -235,10 +235,10 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   }
 
   /// Sends nothing once nobody waits for it.
-  private NodeConnection with(Place place, NodeLine line, Duration atMost, NodeLine.Use use) {
+  private NodeConnection with(SendSlot slot, NodeSender sender, Duration atMost, NodeSender.Use use) {
     throwIfStopped();
-    return line.with(
-        place.ticket,
+    return sender.with(
+        slot.ticket,
         atMost,
         (connection, room) -> {
           throwIfStopped();
@@ -247,7 +247,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   }
 
   private void throwIfStopped() {
-    if (waitsNoMore) {
+    if (abandoned) {
       throw new NodeUnreachable(WORKER_STOPS);
     }
   }
@@ -279,13 +279,13 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   /// @return false when the request may not have reached it: ask again. A node without a lease has no devices; they are
   ///     drained where they connect next, or once their node is back in the directory. Whether it has one must be known.
   public boolean drain(NodeId node, Priority priority, NodeFrame.Drain drain) {
-    try (Place place = queue(node, priority)) {
-      NodeLine line = place.line;
-      if (line == null) {
+    try (SendSlot slot = queue(node, priority)) {
+      NodeSender sender = slot.sender;
+      if (sender == null) {
         return !isOld(leases);
       }
       byte[] body = WireForm.write(drain);
-      with(place, line, ACKNOWLEDGED, (connection, atMost) -> connection.drain(body, atMost));
+      with(slot, sender, ACKNOWLEDGED, (connection, atMost) -> connection.drain(body, atMost));
       return true;
     } catch (NodeUnreachable e) {
       return false;
@@ -308,7 +308,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
           } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
           }
-          waitNoMore();
+          abandonAll();
         });
   }
 
@@ -318,18 +318,18 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   }
 
   /// What is waited for now or later is silent, and no node is asked to look.
-  void waitNoMore() {
-    waitsNoMore = true;
-    waitedFor.forEach(OpenFrame::abandon);
+  void abandonAll() {
+    abandoned = true;
+    pending.forEach(PendingFrame::abandon);
   }
 
-  private static double open(LoadingCache<Way, NodeLine> lines) {
-    return lines.asMap().values().stream().filter(NodeLine::isOpen).count();
+  private static double open(LoadingCache<Key, NodeSender> senders) {
+    return senders.asMap().values().stream().filter(NodeSender::isOpen).count();
   }
 
   @Override
   public void close() {
-    lines.asMap().values().forEach(NodeLine::close);
+    senders.asMap().values().forEach(NodeSender::close);
   }
 
   /// Leases are read again after [#LEASES_KEPT]. One thread reads; the others go on with what was known, except where they look

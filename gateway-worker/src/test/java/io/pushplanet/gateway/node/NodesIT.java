@@ -131,11 +131,11 @@ class NodesIT {
   @Test
   void an_error_of_the_client_holds_up_nobody_behind_it() throws Exception {
     try (FakeNode node = new FakeNode("n1");
-        NodeLine line = patient(node)) {
+        NodeSender sender = patient(node)) {
       for (int error = 0; error < 3; error++) {
         assertThatThrownBy(() ->
-                line.with(
-                    line.ticket(),
+                sender.with(
+                    sender.ticket(),
                     A_LONG_TIME,
                     (_, _) -> {
                       throw new IllegalStateException("a bug of the client");
@@ -143,7 +143,7 @@ class NodesIT {
             .hasMessage("a bug of the client");
       }
 
-      drain(line, line.ticket(), "d1");
+      drain(sender, sender.ticket(), "d1");
       assertThat(node.drained()).hasSize(1);
     }
   }
@@ -196,13 +196,13 @@ class NodesIT {
   void frames_leave_in_the_order_of_their_tickets_on_one_connection() throws Exception {
     List<String> devices = IntStream.range(0, 200).mapToObj(i -> "d" + i).toList();
     try (FakeNode node = new FakeNode("n1");
-        NodeLine line = patient(node);
+        NodeSender sender = patient(node);
         var frames = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Ticket> tickets = devices.stream().map(_ -> line.ticket()).toList();
+      List<Ticket> tickets = devices.stream().map(_ -> sender.ticket()).toList();
       List<Future<?>> sent = new ArrayList<>();
       for (int last = devices.size() - 1; last >= 0; last--) {
         int frame = last;
-        sent.add(frames.submit(() -> drain(line, tickets.get(frame), devices.get(frame))));
+        sent.add(frames.submit(() -> drain(sender, tickets.get(frame), devices.get(frame))));
       }
       for (Future<?> one : sent) {
         one.get(60, TimeUnit.SECONDS);
@@ -217,9 +217,9 @@ class NodesIT {
   void frames_leave_while_those_before_them_are_not_acknowledged_until_there_is_no_room()
       throws Exception {
     try (FakeNode node = new FakeNode("n1");
-        NodeLine line = patient(node);
+        NodeSender sender = patient(node);
         var frames = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<?>> sent = sentUnacknowledged(node, line, PUBLISHING + 1, frames);
+      List<Future<?>> sent = sentUnacknowledged(node, sender, PUBLISHING + 1, frames);
 
       node.acknowledgeAll();
 
@@ -234,9 +234,9 @@ class NodesIT {
   @Test
   void all_frames_hear_that_the_connection_is_gone() throws Exception {
     try (FakeNode node = new FakeNode("n1");
-        NodeLine line = patient(node);
+        NodeSender sender = patient(node);
         var frames = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<?>> sent = sentUnacknowledged(node, line, 2 * PUBLISHING, frames);
+      List<Future<?>> sent = sentUnacknowledged(node, sender, 2 * PUBLISHING, frames);
 
       node.vanish();
 
@@ -279,7 +279,7 @@ class NodesIT {
     try (FakeNode node = new FakeNode("n1");
         Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())))) {
       node.answer("d1", Result.DELIVERED);
-      Nodes.Place never = nodes.queue(new NodeId("n1"), Priority.HIGH);
+      Nodes.SendSlot never = nodes.queue(new NodeId("n1"), Priority.HIGH);
       try (var frames = Executors.newVirtualThreadPerTaskExecutor()) {
         Future<List<Result>> behind = frames.submit(() -> delivered(nodes, "n1"));
         never.close();
@@ -297,7 +297,7 @@ class NodesIT {
       Future<List<Result>> silent = frames.submit(() -> delivered(nodes, "n1"));
       Eventually.within(Duration.ofSeconds(60), () -> assertThat(node.messages()).hasSize(1));
 
-      nodes.waitNoMore();
+      nodes.abandonAll();
 
       assertThat(silent.get(10, TimeUnit.SECONDS)).containsExactly(Result.TIMEOUT);
       assertThat(nodes.drain(new NodeId("n1"), Priority.HIGH, DRAIN)).as("ask again").isFalse();
@@ -312,7 +312,7 @@ class NodesIT {
         Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())))) {
       node.answer("d1", Result.DELIVERED);
       assertThat(delivered(nodes, "n1")).containsExactly(Result.DELIVERED);
-      Nodes.Place first = nodes.queue(new NodeId("n1"), Priority.HIGH);
+      Nodes.SendSlot first = nodes.queue(new NodeId("n1"), Priority.HIGH);
       List<Result> behind = new CopyOnWriteArrayList<>();
       Thread waiting = Thread.ofPlatform().start(() -> behind.addAll(delivered(nodes, "n1")));
       Eventually.within(
@@ -322,7 +322,7 @@ class NodesIT {
                   .extracting(StackTraceElement::getClassName)
                   .contains(Ticket.class.getName()));
 
-      nodes.waitNoMore();
+      nodes.abandonAll();
       first.close();
 
       assertThat(waiting.join(Duration.ofSeconds(20))).isTrue();
@@ -333,13 +333,13 @@ class NodesIT {
 
   /// Of so many frames, which all wait: for an acknowledgement, or for room.
   private static List<Future<?>> sentUnacknowledged(
-      FakeNode node, NodeLine line, int many, ExecutorService frames) {
-    drain(line, line.ticket(), "d1");
+      FakeNode node, NodeSender sender, int many, ExecutorService frames) {
+    drain(sender, sender.ticket(), "d1");
     node.acknowledgeNothing();
     List<Future<?>> sent = new ArrayList<>();
     for (int count = 0; count < many; count++) {
-      Ticket ticket = line.ticket();
-      sent.add(frames.submit(() -> drain(line, ticket, "d1")));
+      Ticket ticket = sender.ticket();
+      sent.add(frames.submit(() -> drain(sender, ticket, "d1")));
     }
     Eventually.within(
         Duration.ofSeconds(60), () -> assertThat(node.published()).isEqualTo(1 + PUBLISHING));
@@ -347,17 +347,17 @@ class NodesIT {
   }
 
   /// Whatever the machine is like, nothing ends because it took too long.
-  private NodeLine patient(FakeNode node) {
-    return new NodeLine(
+  private NodeSender patient(FakeNode node) {
+    return new NodeSender(
         NodeAddress.of(node.lease(clock.instant())), SETTINGS, nanos::get, A_LONG_TIME);
   }
 
-  private static void drain(NodeLine line, Ticket ticket, String device) {
+  private static void drain(NodeSender sender, Ticket ticket, String device) {
     byte[] body =
         WireForm.write(
             new NodeFrame.Drain(
                 List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId(device)))));
-    line.with(ticket, A_LONG_TIME, (connection, atMost) -> connection.drain(body, atMost));
+    sender.with(ticket, A_LONG_TIME, (connection, atMost) -> connection.drain(body, atMost));
   }
 
   private Nodes nodes(Supplier<List<NodeLease>> directory) {

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /// A frame whose targets are being answered. The connection's thread hands answers in, one other thread takes them out as they
 /// come. As many can wait as the node sends answers for the frame's targets.
-final class OpenFrame {
+final class PendingFrame {
   private static final List<NodeOutcomes.Outcome> NO_MORE = List.of();
 
   private final BlockingQueue<List<NodeOutcomes.Outcome>> arrived = new LinkedBlockingQueue<>();
@@ -19,7 +19,7 @@ final class OpenFrame {
   /// Confined to the thread that takes answers out.
   private final BitSet unanswered;
 
-  OpenFrame(int targets) {
+  PendingFrame(int targets) {
     unanswered = new BitSet(targets);
     unanswered.set(0, targets);
   }

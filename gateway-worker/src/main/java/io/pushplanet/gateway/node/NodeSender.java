@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
 /// Frames on their way to a node, and the one connection on which they go: with two, what follows closely would overtake. They
 /// leave in the order of their tickets; the first that finds no connection makes one, and those behind it wait for what becomes
 /// of that. Thread-safe.
-final class NodeLine implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(NodeLine.class);
+final class NodeSender implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeSender.class);
 
   /// After a failed connect the next try waits so long. Frames come by the hundred, and a client that connects has threads of its
   /// own.
@@ -35,7 +35,7 @@ final class NodeLine implements AutoCloseable {
   private @Nullable Long failedNanos;
 
   /// @param within how long the node may take for each acknowledgement, and a frame to leave
-  NodeLine(NodeAddress address, NodeSettings settings, LongSupplier nanoTime, Duration within) {
+  NodeSender(NodeAddress address, NodeSettings settings, LongSupplier nanoTime, Duration within) {
     this.address = address;
     this.settings = settings;
     this.nanoTime = nanoTime;
