@@ -8,15 +8,15 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.Map;
 
-/// Fetches messages from `later` that got no permit for their provider: in each round as many as would
-/// get one now, so that a fetched message is sent, and no other message waits behind it. An app for
-/// which there is no permit costs no statement. Which apps' messages were deferred by other workers, or
-/// by this one before it was started, it reads in the table.
+/// Fetches messages from `later` that were deferred because they got no permit for their provider.
+/// Each round fetches as many as would get a permit now, so that a fetched message is sent, and no
+/// other message waits behind it. An app without a free permit costs no statement. The table tells
+/// which apps' messages were deferred by other workers, or by this one before it was started.
 ///
 /// Not thread-safe: rounds follow one another.
 final class DeferredFetcher {
-  /// Rounds between two reads of the table for the apps that have messages there. What a worker
-  /// deferred that is gone now waits at most so long.
+  /// Rounds between two reads of the table for the apps that have messages there. Messages that a
+  /// worker deferred before it was stopped wait at most so long.
   private static final int READ_APPS_EVERY = 3_000;
 
   private final Map<String, Lane> lanes;

@@ -24,17 +24,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// The worker's story. A lane hands it a batch; every message for every device in it is a parcel of its own:
+/// The story of the worker. A lane hands it a batch. Every message for every device in the batch is
+/// a parcel:
 ///
-/// 1. too old? it expires; seen or cancelled before? it is left out; has it waited? it goes to whom the device is now;
-/// 2. it goes to the device's node ([MqttDelivery]), or to the vendor ([ProviderDelivery]);
-/// 3. the answer becomes an outcome: it ended, waits for another try, takes another channel, or is parked until the device
-///    connects;
-/// 4. that leaves as it comes, and only when all of it is durable and told does the lane acknowledge ([Outbox]).
+/// 1. A parcel past its time to live expires; one that ended or was cancelled before is left out;
+///    one that has waited goes to its device's current user and token.
+/// 2. The parcel goes to the device's node ([MqttDelivery]) or to the vendor ([ProviderDelivery]).
+/// 3. The answer becomes an outcome: the parcel ended, waits for another try, takes another
+///    channel, or is parked until its device connects.
+/// 4. Outcomes leave as they come. Only when all of them are durable does the lane acknowledge the
+///    batch ([Outbox]).
 ///
-/// A parcel that fails never takes its neighbours along. Thread-safe; calls block.
+/// A parcel that fails does not affect the others of its batch. Thread-safe; calls block.
 public final class Delivery {
-  /// What is for now or never may take so long from its acceptance to the end of its line.
+  /// How long a message with a time to live of zero may take from its acceptance until the worker
+  /// takes it from its lane.
   static final Duration NOW = Duration.ofSeconds(30);
 
   private final Lanes lanes;
@@ -68,10 +72,11 @@ public final class Delivery {
   /// Delivers a batch of a channel's lane; acknowledge it afterwards.
   ///
   /// @param body a batch of [Push] in wire form
-  /// @param redelivered whether the broker handed it out before
-  /// @param ticket its place in the lane: what is on its way for the first time leaves for devices' nodes in this order
-  /// @throws DeadItems when some of it can never be handled and all else is durable
-  /// @throws io.pushplanet.common.wire.MalformedWire when it is none
+  /// @param redelivered whether the broker handed the batch out before
+  /// @param ticket the batch's place in the lane: messages on their first way leave for devices'
+  ///     nodes in the order of the tickets
+  /// @throws DeadItems when some items can never be handled and everything else is durable
+  /// @throws io.pushplanet.common.wire.MalformedWire when the body is not a batch
   /// @throws RuntimeException when something could not be made durable: hand the batch out again
   public void deliver(Channel channel, byte[] body, boolean redelivered, Ticket ticket) {
     List<DeadItem> dead = new ArrayList<>();
@@ -79,7 +84,8 @@ public final class Delivery {
         takenUp(channel, WireForm.readBatch(body, Push.class, dead::add), redelivered);
     if (!taken.isEmpty()) {
       if (taken.stream().allMatch(Parcel::repeat)) {
-        // It has lost its place, and MySQL is asked first: nobody is to wait for that.
+        // A repeat has lost its place and must ask MySQL first; do not hold up the batches behind
+        // it.
         ticket.pass();
       }
       dead.addAll(deliver(channel, taken, ticket));
@@ -87,13 +93,13 @@ public final class Delivery {
     DeadItems.throwIfAny(dead);
   }
 
-  /// @return what is buried
+  /// @return dead letters for parcels that failed too often
   private List<DeadItem> deliver(Channel channel, List<Parcel> taken, Ticket ticket) {
     Lane lane = lanes.lane(channel, taken.getFirst().push().delivery().priority());
     lane.take(taken.size());
     try (Outbox outbox = outboxes.outbox(lane.databasePermits())) {
       List<Parcel> parcels = due(channel, taken, lane, outbox);
-      // Not before the look-up: their permits would be promised to other messages meanwhile.
+      // Not before the look-up: other messages would be promised their permits meanwhile.
       tellArrivals(taken, lane);
       if (channel == Channel.MQTT) {
         overMqtt.deliver(parcels, ticket, lane.longWaits(), outbox);
@@ -101,7 +107,7 @@ public final class Delivery {
         overProviders.deliver(channel, parcels, lane, outbox);
       }
       outbox.settle();
-      return outbox.buried();
+      return outbox.deadLetters();
     } finally {
       lane.done(taken.size());
     }
@@ -158,8 +164,8 @@ public final class Delivery {
     return onFirstWay;
   }
 
-  /// A time to live of zero means "now or never": the first try is made, unless the lane stood still and "now" is long gone. What is
-  /// for very many takes its time.
+  /// A time to live of zero means "now or never": the first try is made, unless the lane stood
+  /// still for longer than [#NOW]. A broadcast may take longer.
   private boolean isTooLate(Push push) {
     if (push.delivery().ttl().isZero() && push.attempt() == 0) {
       return push.audience() == null && push.expiredAt(clock.instant().minus(NOW));
@@ -182,7 +188,8 @@ public final class Delivery {
     outbox.end(parcel, DeliveryState.FAILED, Attempt.rejected(channel, outbox.now(), reason));
   }
 
-  /// Of the broadcasts among them: somebody who stops one has seen it go wrong, and one look is for very many devices.
+  /// The broadcasts in the batch that were cancelled. Checked even on first delivery: one query
+  /// covers thousands of devices.
   private Set<MessageId> cancelled(List<Parcel> parcels, Lane lane) {
     Set<MessageId> broadcasts = new HashSet<>();
     for (Parcel parcel : parcels) {

@@ -96,7 +96,7 @@ class DeliveryConfiguration {
     return new RetrySchedule(random);
   }
 
-  /// For questions that a delivery can do without. Writes have one of their own.
+  /// For queries that a delivery can do without; writes have a breaker of their own.
   @Bean
   DatabaseCircuitBreaker breaker() {
     return new DatabaseCircuitBreaker(System::nanoTime);
@@ -182,7 +182,7 @@ class DeliveryConfiguration {
         lanes.lane(Channel.MQTT, Priority.NORMAL).databasePermits());
   }
 
-  /// Stops after the lanes, which wait for requests that wait for a permit.
+  /// Stops after the lanes: while they stop, requests may still wait for permits.
   @Bean
   PeriodicTask refusesStuck(Lanes lanes, MeterRegistry meters) {
     return new PeriodicTask(
@@ -229,7 +229,8 @@ class DeliveryConfiguration {
         meters);
   }
 
-  /// High lanes have a connection of their own, so that they never wait behind normal ones.
+  /// The lanes of high priority have a connection of their own, so that they never wait behind
+  /// normal ones.
   @Bean
   QueueConsumer highLanes(
       ConnectionFactory connections,
@@ -274,7 +275,7 @@ class DeliveryConfiguration {
         meters);
   }
 
-  /// Goes round while MySQL is away, which costs nobody but itself.
+  /// While MySQL is away its messages go round and round, which holds up no other queue.
   @Bean
   QueueConsumer owedQueue(
       ConnectionFactory connections,
@@ -316,7 +317,8 @@ class DeliveryConfiguration {
               (body, redelivered, ticket) -> delivery.deliver(channel, body, redelivered, ticket)));
     }
     String name = priority == Priority.HIGH ? "deliver-high" : "deliver-normal";
-    // What a provider has answered and nobody can be told would go out again and again.
+    // While the broker takes no outcomes nothing is sent: a message whose outcome cannot be told
+    // would be sent again and again.
     return new QueueConsumer(
         connections, name, queues, publisher::takesNothing, deadLetters, random, meters);
   }

@@ -14,14 +14,18 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// What the delivery measures. `pushplanet.queue.wait` by lane: from a message's `accepted_at` to the moment a worker takes it
-/// up, on its first way only (a fan-out counts in, a retry or a fallback is not measured again).
-/// `pushplanet.accept.to.outcome` by channel, priority and result: a message's whole way to one device.
-/// `pushplanet.outcomes` counts what became of parcels, `pushplanet.redelivered` those handed out again.
-/// `pushplanet.delivery.overtaking` counts batches that did not keep their order, `pushplanet.delivery.owed` recipients whose rows
-/// MySQL could not take. Thread-safe.
+/// The meters of deliveries. Thread-safe.
+///
+/// - `pushplanet.queue.wait` by lane: from a message's `accepted_at` until a worker takes it up, on
+///   its first way only. The wait includes a fan-out; a retry or a fallback is not measured again.
+/// - `pushplanet.accept.to.outcome` by channel, priority and result: a message's whole way to one
+///   device.
+/// - `pushplanet.outcomes` counts the outcomes of parcels, `pushplanet.redelivered` parcels that
+///   the broker handed out again.
+/// - `pushplanet.delivery.overtaking` counts batches that did not keep their order,
+///   `pushplanet.delivery.owed` recipients whose rows MySQL could not take.
 final class DeliveryMetrics {
-  /// Beyond it histograms do not tell apart: a retry may take hours.
+  /// Histograms do not distinguish longer times: a retry may take hours.
   private static final Duration LONGEST_TOLD_APART = Duration.ofMinutes(10);
 
   private final MeterRegistry meters;

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// What a node gets at once, with the text of each message in it.
+/// The requests that a node gets in one frame, and the payload of each message among them.
 final class Frame {
   private static final int MOST_TARGETS = 500;
   private static final int MOST_PAYLOAD_BYTES = NodeFrame.MOST_BYTES / 2;
@@ -36,7 +36,7 @@ final class Frame {
     return frames;
   }
 
-  /// Written once for all its devices.
+  /// Written once for all devices that get the message.
   String payload(Push push) {
     String written = payloads.get(push.id());
     return written == null ? DevicePayload.of(push) : written;

@@ -10,10 +10,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// Groups requests that may share a frame: requests with the same node and the same fallback deadline
-/// share a frame. A message must not overtake an earlier one to the same device that has another
-/// deadline: where it would, a new group begins, for all later requests with its deadline. Confined to
-/// one thread.
+/// Groups requests that may share a frame. Requests with the same node and the same fallback
+/// deadline share a frame. A message must not overtake an earlier one to the same device that has
+/// another deadline: where it would, a new group begins for all later requests with its deadline.
+/// Confined to one thread.
 final class FrameGroups {
   private static final Duration DEADLINE_STEP = Duration.ofMillis(100);
 
@@ -22,7 +22,8 @@ final class FrameGroups {
 
   private final Map<Key, Group> open = new HashMap<>();
 
-  // Only devices with a request in a later group than the first, which nearly always is the only one.
+  // Only devices with a request in a later group than the first, which nearly always is the only
+  // one.
   private final Map<DeviceKey, Integer> lastOf = new HashMap<>();
 
   /// A frame has one deadline and carries messages of any app. A request that waits shorter or longer

@@ -20,8 +20,9 @@ import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionException;
 
-/// Where messages wait: in their devices' inboxes and in `later`. What MySQL cannot take just now is owed, so that nobody who shares
-/// a lane's message with it is sent to again. Thread-safe; calls block.
+/// Stores messages that wait: in their devices' inboxes, or in `later`. Messages that MySQL cannot
+/// take just now are owed, so that the other messages of their batch are not sent again.
+/// Thread-safe; calls block.
 final class MoveStore {
   private static final Logger LOG = LoggerFactory.getLogger(MoveStore.class);
 
@@ -38,9 +39,10 @@ final class MoveStore {
     this.metrics = metrics;
   }
 
-  /// @param parked they wait until their devices connect
-  /// @param taken their devices have them on another way: they are taken out of the inboxes, if they lie there
-  /// @param waiting they come back to a lane
+  /// @param parked wait until their devices connect
+  /// @param taken were delivered in another way: they are taken out of the inboxes where they lie
+  ///     there
+  /// @param waiting come back to a lane
   record Moves(List<Parcel> parked, List<Parcel> taken, List<Later> waiting) {
     Moves() {
       this(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
@@ -51,14 +53,15 @@ final class MoveStore {
     }
   }
 
-  /// What came of moves.
+  /// The result of a write.
   ///
-  /// @param parked lies in its devices' inboxes now
-  /// @param owed is to be written later on; nothing once all of it is durable
+  /// @param parked lie in their devices' inboxes now
+  /// @param owed must be written later; empty once all is durable
   record Written(List<Parcel> parked, List<Owed> owed) {}
 
-  /// Writes them, if MySQL is there: while it is not, one caller in some seconds finds out. What was parked before it went is not owed:
-  /// a device that takes it out of its inbox meanwhile would get it once more.
+  /// Writes the moves if MySQL is there; while it is not, one caller every few seconds tries.
+  /// Parcels that were parked before MySQL went away are not owed: a device that takes such a
+  /// message out of its inbox meanwhile would get it twice.
   ///
   /// @throws RuntimeException when the broker is away
   Written writeOrOwe(Moves moves) {
@@ -81,17 +84,18 @@ final class MoveStore {
     return new Written(parked, owed);
   }
 
-  /// Whether MySQL is worth a try. Whoever hears yes writes, which tells the others, or says that nobody answered.
+  /// Whether MySQL is worth a try. After yes the caller either writes, which reports the result, or
+  /// calls [#gotNoAnswer].
   boolean mayTry() {
     return breaker.mayAsk();
   }
 
-  /// Who was to write got no answer before that: nobody else tries for a while.
+  /// A caller that meant to write got no answer before that: no other caller tries for a while.
   void gotNoAnswer() {
     breaker.failed();
   }
 
-  /// @throws RuntimeException when a part of it may not be durable; it may be written once more
+  /// @throws RuntimeException when some of it may not be durable; it may be written once more
   void write(Moves moves) {
     write(moves, _ -> {});
   }
@@ -114,7 +118,8 @@ final class MoveStore {
       }
       inbox.takeOut(moves.taken().stream().map(MoveStore::inInbox).toList());
     } catch (CannotGetJdbcConnectionException | CannotCreateTransactionException e) {
-      // Also where all connections are in use: what is owed waits for one, and nobody with it.
+      // Also where all connections are in use: then the messages are owed, and no batch waits for a
+      // connection.
       breaker.failed();
       throw e;
     }

@@ -14,8 +14,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/// The way over MQTT: parcels go to their devices' nodes, and who cannot be reached there gets the vendor's channel, or finds the
-/// message in the inbox. Thread-safe; calls block.
+/// Delivers over MQTT: parcels go to their devices' nodes. A parcel whose device cannot be reached
+/// there falls back to the vendor's channel, or is parked in the inbox. Thread-safe; calls block.
 final class MqttDelivery {
   private final NodeDelivery nodes;
   private final RetrySchedule retries;
@@ -27,9 +27,10 @@ final class MqttDelivery {
 
   /// Returns when every parcel has its outcome.
   ///
-  /// @param longWaits of the lane that they came from
+  /// @param longWaits of the parcels' lane
   void deliver(List<Parcel> parcels, Ticket ticket, LongWaits longWaits, Outbox outbox) {
-    // Sent like any other, it would come twice where the device has it from the inbox by now.
+    // If such a parcel were sent like the others, a device that has read its inbox by now would get
+    // it twice.
     lookIntoInbox(parcels.stream().filter(MqttDelivery::isInInbox).toList(), outbox);
     List<NodeDelivery.Request> requests =
         parcels.stream()
@@ -42,8 +43,8 @@ final class MqttDelivery {
         longWaits,
         answers -> {
           answers.forEach(answer -> handle(answer, outbox));
-          // A device that connected meanwhile has looked into its inbox too early.
-          outbox.keep(parked -> lookIntoInbox(parked, outbox));
+          // A device that connected meanwhile read its inbox before the parcel was there.
+          outbox.flush(parked -> lookIntoInbox(parked, outbox));
         });
   }
 
@@ -51,7 +52,8 @@ final class MqttDelivery {
     return parcel.push().inInbox() != null;
   }
 
-  /// Asks the nodes of those that are connected; who could not be asked is asked again.
+  /// Asks the nodes of connected devices to look into the inboxes. Where a node could not be asked,
+  /// the parcel comes back to ask again.
   void lookIntoInbox(List<Parcel> parked, Outbox outbox) {
     nodes.drainConnected(parked).forEach(outbox::lookAgain);
   }
@@ -96,7 +98,7 @@ final class MqttDelivery {
       return;
     }
     if (answer.reason().equals(NodeDelivery.DIRECTORY_UNAVAILABLE)) {
-      // It may be connected: parked now, it would wait for a connect that does not come.
+      // Its device may be connected: a parked parcel would wait for a connect that does not come.
       outbox.retry(
           parcel,
           parcel.alone().retried(),
@@ -136,7 +138,7 @@ final class MqttDelivery {
     }
   }
 
-  /// What it falls back to.
+  /// The channel to fall back to.
   private static Optional<Channel> vendor(Parcel parcel) {
     return parcel.push().delivery().route() == Route.AUTO
         ? parcel.recipient().vendor(parcel.push().tried())

@@ -41,19 +41,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Brings parcels to connected devices: looks up in bulk which node has which device, and sends each node one frame (or a few,
-/// where one would grow too long), and one more for each message that many of its devices are to get. Thread-safe.
+/// Brings parcels to connected devices. It looks up in bulk which node has which device, and sends
+/// each node one frame (or a few, where one would grow too long), and one more for each message
+/// that goes to many of its devices. Thread-safe.
 final class NodeDelivery {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDelivery.class);
   static final String DIRECTORY_UNAVAILABLE = "directory_unavailable";
 
-  /// The node has the device, which has not acknowledged in time.
+  /// The node has the device, but the device has not acknowledged in time.
   static final String TIMEOUT = "timeout";
 
-  /// Of one message at one node: as many travel as a broadcast.
+  /// A message for at least so many devices of one node travels as a broadcast.
   static final int MANY = 32;
 
-  /// For those before it in its lane a batch waits no longer: they hang.
+  /// How long a batch waits for earlier batches of its lane. Batches that take longer hang.
   private static final Duration IN_ORDER_WITHIN = Duration.ofSeconds(2);
 
   private final SessionDirectory directory;
@@ -76,7 +77,7 @@ final class NodeDelivery {
   }
 
   /// @param fallsBack whether another channel waits for this parcel's outcome
-  /// @param atMost how long it does, whatever its message says
+  /// @param atMost how long it waits, whatever the message says
   record Request(Parcel parcel, boolean fallsBack, Duration atMost) {
     Request(Parcel parcel, boolean fallsBack) {
       this(parcel, fallsBack, DeliveryOptions.DEFAULT_FALLBACK_AFTER);
@@ -95,29 +96,29 @@ final class NodeDelivery {
     }
   }
 
-  /// What a node (or the directory) said of a parcel.
+  /// What a node (or the directory) answered for a parcel.
   ///
-  /// @param detail more words for the timeline
-  /// @param acknowledgedAt when the node has told of the acknowledgement itself
+  /// @param detail a longer explanation for the timeline
+  /// @param acknowledgedAt the node's own time of the acknowledgement, where it told one
   record Answer(
       Parcel parcel,
       NodeOutcomes.Result result,
       String reason,
       @Nullable String detail,
       @Nullable Instant acknowledgedAt) {
-    /// Whether the device will never take it from a node.
+    /// Whether the device will never accept the message from a node.
     boolean isRefusedForGood() {
       return result == NodeOutcomes.Result.REFUSED && Refusal.isForGood(reason);
     }
 
-    /// With the detail, where there is one.
+    /// The action, after the detail where there is one.
     String words(String action) {
       return detail == null ? action : detail + "; " + action;
     }
   }
 
-  /// Hands answers on as they come, from several threads; returns when every parcel has one, at the latest after the frames'
-  /// deadlines.
+  /// Passes answers on as they come, from several threads. Returns when every parcel has one, at
+  /// the latest after the frames' deadlines.
   ///
   /// @param ticket frames are queued at their nodes in the order of the tickets
   /// @param longWaits of the lane
@@ -186,15 +187,16 @@ final class NodeDelivery {
     }
   }
 
-  /// A frame or a broadcast that is ready to go.
+  /// A frame or a broadcast that is ready to be sent.
   private record Outgoing(NodeId node, Priority priority, Consumer<Nodes.SendSlot> send) {
     Outgoing(NodeId node, List<Request> requests, Consumer<Nodes.SendSlot> send) {
-      // All that is delivered together comes from one lane.
+      // All parcels of a batch come from one lane.
       this(node, requests.getFirst().parcel().push().delivery().priority(), send);
     }
   }
 
-  /// What some devices get goes together, and leaves before what is for many and came after it.
+  /// Messages for few devices share frames, which leave before the broadcasts that came after those
+  /// messages.
   private void addFrames(
       List<Outgoing> outgoing,
       NodeId node,
@@ -255,9 +257,9 @@ final class NodeDelivery {
         .toList();
   }
 
-  /// After parking: a device that connected meanwhile is drained by its node.
+  /// To be called after parking: a device that connected meanwhile is drained by its node.
   ///
-  /// @return the parcels whose node could not be asked, or of which nobody knows whether they have one
+  /// @return the parcels whose node could not be asked, or whose node is not known
   List<Parcel> drainConnected(List<Parcel> parked) {
     Map<DeviceKey, SessionOwner> owners;
     try {
@@ -373,12 +375,13 @@ final class NodeDelivery {
         outcome.acknowledgedAt());
   }
 
-  /// "Now or never" is over when nobody waits for the answer any more, not before the node has read the frame.
+  /// "Now or never" ends when the worker no longer waits for the answer, not before the node has
+  /// read the frame.
   private static Instant lastMoment(Push push, Instant answerBy) {
     return push.delivery().ttl().isZero() ? answerBy : push.expiresAt();
   }
 
-  /// The wait of those of the frame that may fall back.
+  /// The requests of a frame that may fall back all wait for the same time.
   private Instant answerBy(List<Request> frame) {
     Duration wait =
         frame.stream()

@@ -30,12 +30,14 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Everything that must be durable before an AMQP message is acknowledged: what is parked, what waits, what goes to another
-/// lane, what is told. Gathered while parcels are delivered, so that neighbours share a statement and a message; kept whenever
-/// some more has come together. Thread-safe.
+/// Everything that must be durable before an AMQP message is acknowledged: parked and waiting
+/// messages, messages for other lanes, and events. It gathers them while parcels are delivered, so
+/// that parcels of a batch share a statement and a message, and stores them whenever some more have
+/// come together. Thread-safe.
 ///
-/// Who delivers waits for no database: what moves messages is written aside, one write at a time, and what came meanwhile is
-/// the next one. What is told of it leaves afterwards, all else at once.
+/// A delivery does not wait for the database: another thread writes what moves messages, one write
+/// at a time, and the next write takes all that was gathered meanwhile. Events about moved messages
+/// leave after the write, everything else at once.
 final class Outbox implements AutoCloseable {
   private final MoveStore moves;
   private final Confirms lanes;
@@ -45,10 +47,10 @@ final class Outbox implements AutoCloseable {
   private final DeliveryMetrics metrics;
 
   @GuardedBy("this")
-  private Leaving leaving = new Leaving();
+  private ToPublish toPublish = new ToPublish();
 
   @GuardedBy("this")
-  private Moving moving = new Moving();
+  private ToStore toStore = new ToStore();
 
   @GuardedBy("this")
   private boolean writing;
@@ -57,27 +59,27 @@ final class Outbox implements AutoCloseable {
   private @Nullable Throwable failure;
 
   @GuardedBy("this")
-  private final Map<Grave, List<Recipient>> buried = new LinkedHashMap<>();
+  private final Map<Letter, List<Recipient>> deadLetters = new LinkedHashMap<>();
 
-  private record Grave(Push push, String what) {}
+  private record Letter(Push push, String what) {}
 
-  /// What goes to other lanes, and news.
-  private static final class Leaving {
+  /// Messages for other lanes, and events.
+  private static final class ToPublish {
     final Map<String, List<Push>> elsewhere = new LinkedHashMap<>();
-    final List<DeliveryEvent> news = new ArrayList<>();
+    final List<DeliveryEvent> events = new ArrayList<>();
   }
 
-  /// What MySQL is to take, and the news of it.
-  private static final class Moving {
+  /// What MySQL is to store, and the events about it.
+  private static final class ToStore {
     final Moves moves = new Moves();
-    final List<DeliveryEvent> news = new ArrayList<>();
+    final List<DeliveryEvent> events = new ArrayList<>();
   }
 
   /// Why a parcel is tried again.
   ///
   /// @param status 0 where there was no answer
-  /// @param done what was done about it besides; null where nothing
-  /// @param detail how the provider explains it; null where it does not
+  /// @param done what else was done about it; null where nothing was
+  /// @param detail the provider's explanation; null where it gave none
   record Cause(int status, String reason, @Nullable String done, @Nullable String detail) {
     static final String NOT_SENT = "not sent";
 
@@ -91,7 +93,7 @@ final class Outbox implements AutoCloseable {
   }
 
   /// @param lanes of this outbox alone
-  /// @param databasePermits of the lane, which its outboxes share
+  /// @param databasePermits of the lane; its outboxes share them
   Outbox(
       MoveStore moves,
       Confirms lanes,
@@ -107,19 +109,21 @@ final class Outbox implements AutoCloseable {
     this.metrics = metrics;
   }
 
-  /// Asks or writes to MySQL in a turn of the lane. Not for who has one.
+  /// Does work that uses MySQL, holding a database permit of the lane. Must not be called while
+  /// holding one: it would deadlock.
   <T> T withDatabasePermit(Supplier<T> work) {
     return databasePermits.withPermit(work);
   }
 
   synchronized void end(Parcel parcel, DeliveryState state, Attempt attempt) {
-    leaving.news.add(ended(parcel, state, attempt));
+    toPublish.events.add(ended(parcel, state, attempt));
   }
 
-  /// The same for a parcel that may lie in its device's inbox: it is taken out, and told of afterwards.
+  /// Like [#end], for a parcel that may lie in its device's inbox: it is taken out first, and the
+  /// event follows.
   synchronized void endAndTakeOut(Parcel parcel, DeliveryState state, Attempt attempt) {
-    moving.moves.taken().add(parcel);
-    moving.news.add(ended(parcel, state, attempt));
+    toStore.moves.taken().add(parcel);
+    toStore.events.add(ended(parcel, state, attempt));
   }
 
   private DeliveryEvent ended(Parcel parcel, DeliveryState state, Attempt attempt) {
@@ -129,27 +133,28 @@ final class Outbox implements AutoCloseable {
         push.app(), attempt.at(), push.id(), parcel.recipient().device(), state, attempt);
   }
 
-  /// Its message was cancelled before it went out.
+  /// The parcel's message was cancelled before it went out.
   void cancel(Parcel parcel) {
     end(parcel, DeliveryState.CANCELLED, Attempt.cancelled(now()));
   }
 
-  /// What happened to a parcel that goes on.
-  synchronized void tell(Parcel parcel, Attempt attempt) {
-    leaving.news.add(attempted(parcel, attempt));
+  /// Reports an attempt for a parcel that goes on.
+  synchronized void report(Parcel parcel, Attempt attempt) {
+    toPublish.events.add(attempted(parcel, attempt));
   }
 
-  /// It failed of a bug of ours: whoever repairs that may replay it.
-  synchronized void bury(Parcel parcel, Attempt attempt, String what) {
-    buried
-        .computeIfAbsent(new Grave(parcel.push().to(List.of()), what), _ -> new ArrayList<>())
+  /// The parcel failed because of a bug of ours; when the bug is fixed, an operator may replay the
+  /// letter.
+  synchronized void deadLetter(Parcel parcel, Attempt attempt, String what) {
+    deadLetters
+        .computeIfAbsent(new Letter(parcel.push().to(List.of()), what), _ -> new ArrayList<>())
         .add(parcel.recipient());
     end(parcel, DeliveryState.FAILED, attempt);
   }
 
-  /// A letter for each message that is buried; what is told of it is durable after [#settle].
-  synchronized List<DeadItem> buried() {
-    return buried.entrySet().stream()
+  /// One letter for each message; the events about them are durable after [#settle].
+  synchronized List<DeadItem> deadLetters() {
+    return deadLetters.entrySet().stream()
         .map(one ->
             new DeadItem(
                 WireForm.join(
@@ -161,30 +166,30 @@ final class Outbox implements AutoCloseable {
   /// Gives up `from` for this parcel and tries `to`.
   synchronized void fallBack(Parcel parcel, Channel from, Channel to, Attempt attempt) {
     Push push = parcel.alone().fallenBackFrom(from);
-    leaving
+    toPublish
         .elsewhere
         .computeIfAbsent(Topology.lane(to, push.delivery().priority()), _ -> new ArrayList<>())
         .add(push);
-    leaving.news.add(attempted(parcel, attempt));
+    toPublish.events.add(attempted(parcel, attempt));
     metrics.count(from, "fell_back");
   }
 
   synchronized void park(Parcel parcel, Attempt attempt) {
-    moving.moves.parked().add(parcel);
-    moving.news.add(attempted(parcel, attempt));
+    toStore.moves.parked().add(parcel);
+    toStore.events.add(attempted(parcel, attempt));
     metrics.count(attempt.channel(), attempt.result());
   }
 
-  /// Its device has acknowledged it to a node after all: it is not sent to `from`.
+  /// The device has acknowledged the parcel to a node after all, so it is not sent to `from`.
   synchronized void callOff(Parcel parcel, Channel from) {
     Attempt attempt = Attempt.calledOff(from, now(), "delivered by mqtt; fallback cancelled");
-    tell(parcel, attempt);
+    report(parcel, attempt);
     metrics.count(from, attempt.result());
   }
 
-  /// Ends it where its time to live does not last until then.
+  /// Ends the parcel instead where its time to live ends before the next try.
   ///
-  /// @param next what comes back after the wait
+  /// @param next the message that comes back after the wait
   synchronized void retry(Parcel parcel, Push next, Channel channel, Duration wait, Cause cause) {
     Instant dueAt = clock.instant().plus(wait).truncatedTo(ChronoUnit.MILLIS);
     if (parcel.push().expiredAt(dueAt)) {
@@ -202,16 +207,16 @@ final class Outbox implements AutoCloseable {
             .answered(cause.status())
             .explained(cause.detail());
     String reason = attempt.reason() == null ? "retry" : attempt.reason();
-    moving.moves.waiting().add(later(next, channel, dueAt, reason));
-    moving.news.add(attempted(parcel, attempt));
+    toStore.moves.waiting().add(later(next, channel, dueAt, reason));
+    toStore.events.add(attempted(parcel, attempt));
     metrics.count(channel, attempt.result());
   }
 
-  /// It is parked, its device may be connected, and its node could not be asked to look.
+  /// The parcel is parked, its device may be connected, and its node could not be asked to look.
   synchronized void lookAgain(Parcel parcel) {
     Instant dueAt = clock.instant().plus(retries.afterDirectoryLoss(parcel.push().attempt()));
     if (!parcel.push().expiredAt(dueAt)) {
-      moving
+      toStore
           .moves
           .waiting()
           .add(later(parcel.alone().movedToInbox().retried(), Channel.MQTT, dueAt, "drain_failed"));
@@ -223,74 +228,75 @@ final class Outbox implements AutoCloseable {
     return new Later(dueAt, Topology.lane(channel, push.delivery().priority()), reason, push);
   }
 
-  /// Lets what has been gathered so far become durable.
+  /// Starts to make durable what has been gathered so far.
   ///
-  /// @throws IllegalStateException when a part of it may not be: do not acknowledge
-  void keep() {
-    keep(_ -> {});
+  /// @throws IllegalStateException when an earlier part may not be durable: do not acknowledge
+  void flush() {
+    flush(_ -> {});
   }
 
-  /// The same.
+  /// Like [#flush()].
   ///
-  /// @param parked hears of the parcels that lie in inboxes now
-  void keep(Consumer<List<Parcel>> parked) {
-    leave();
+  /// @param parked is given the parcels that lie in inboxes now
+  void flush(Consumer<List<Parcel>> parked) {
+    publish();
     synchronized (this) {
       throwIfFailed();
-      if (!writing && !moving.moves.isEmpty()) {
+      if (!writing && !toStore.moves.isEmpty()) {
         Thread.ofVirtual().name("outbox").start(() -> writeAll(parked));
         writing = true;
       }
     }
   }
 
-  private void leave() {
-    Leaving now;
+  private void publish() {
+    ToPublish now;
     synchronized (this) {
-      now = leaving;
-      leaving = new Leaving();
+      now = toPublish;
+      toPublish = new ToPublish();
     }
     now.elsewhere.forEach(
         (lane, pushes) -> pushes.forEach(push -> lanes.publish(lane, WireForm.write(push))));
-    tell(now.news);
+    publish(now.events);
   }
 
-  private void tell(List<DeliveryEvent> news) {
-    news.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
+  private void publish(List<DeliveryEvent> events) {
+    events.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
   }
 
   private void writeAll(Consumer<List<Parcel>> parked) {
     try {
-      for (Moving next = nextMoving(); next != null; next = nextMoving()) {
+      for (ToStore next = nextToStore(); next != null; next = nextToStore()) {
         List<Parcel> there = write(next);
         if (!there.isEmpty()) {
           parked.accept(there);
         }
       }
     } catch (Throwable e) {
-      // An Error too: who settles waits for this.
+      // Also an Error: `settle` waits for this.
       fail(e);
     }
   }
 
-  /// First what moves messages, then what tells of it. Where MySQL takes nothing, the broker keeps what it is owed.
+  /// First what moves messages, then the events about it. What MySQL does not take, the broker
+  /// keeps as owed.
   ///
-  /// @return what lies in inboxes now
-  private List<Parcel> write(Moving next) {
+  /// @return the parcels that lie in inboxes now
+  private List<Parcel> write(ToStore next) {
     Written written = databasePermits.withPermit(() -> moves.writeOrOwe(next.moves));
     written.owed().forEach(one -> lanes.publish(Topology.OWED, WireForm.write(Owed.Item.of(one))));
-    tell(next.news);
+    publish(next.events);
     return written.parked();
   }
 
-  private synchronized @Nullable Moving nextMoving() {
-    if (moving.moves.isEmpty()) {
+  private synchronized @Nullable ToStore nextToStore() {
+    if (toStore.moves.isEmpty()) {
       writing = false;
       notifyAll();
       return null;
     }
-    Moving next = moving;
-    moving = new Moving();
+    ToStore next = toStore;
+    toStore = new ToStore();
     return next;
   }
 
@@ -307,18 +313,18 @@ final class Outbox implements AutoCloseable {
     }
   }
 
-  /// Makes durable what MySQL was owed.
+  /// Makes durable what was owed to MySQL.
   ///
-  /// @throws RuntimeException when a part of it may not be: do not acknowledge
+  /// @throws RuntimeException when some of it may not be durable: do not acknowledge
   void write(Moves owed) {
     databasePermits.withPermit(() -> moves.write(owed));
   }
 
-  /// The end: everything is durable and confirmed.
+  /// The end: returns when everything is durable and confirmed.
   ///
-  /// @throws RuntimeException when a part of it may not be: do not acknowledge
+  /// @throws RuntimeException when some of it may not be durable: do not acknowledge
   void settle() {
-    keep();
+    flush();
     awaitWriter();
     lanes.await();
   }
@@ -335,7 +341,7 @@ final class Outbox implements AutoCloseable {
     throwIfFailed();
   }
 
-  /// Returns when nothing of it is being written any more: only then may its batch be handed out again.
+  /// Returns when no write is under way: only then may the batch be handed out again.
   @Override
   public synchronized void close() {
     boolean interrupted = false;

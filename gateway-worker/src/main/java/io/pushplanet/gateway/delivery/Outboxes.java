@@ -7,10 +7,11 @@ import io.pushplanet.gateway.database.DatabasePermits;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
 
-/// Makes an [Outbox] for each batch; together they leave so much unconfirmed by the broker and no more. Thread-safe.
+/// Makes an [Outbox] for each batch. Together they leave only so much unconfirmed by the broker.
+/// Thread-safe.
 final class Outboxes {
-  /// For what has come of parcels and the broker has not confirmed yet. A lane hands out some 4,000 recipients of a broadcast in
-  /// one message, and many of those at once.
+  /// For outcomes that the broker has not confirmed yet. A lane hands out some 4,000 recipients of
+  /// a broadcast in one message, and many of these messages at once.
   private final InFlightBudget budget = InFlightBudget.halfOf(LanePublisher.Settings.DEFAULT);
 
   private final MoveStore moves;
@@ -42,7 +43,7 @@ final class Outboxes {
     moves.gotNoAnswer();
   }
 
-  /// @param databasePermits of the lane, which its outboxes share
+  /// @param databasePermits of the lane; its outboxes share them
   Outbox outbox(DatabasePermits databasePermits) {
     return new Outbox(moves, new Confirms(lanes, budget), databasePermits, retries, clock, metrics);
   }

@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.Set;
 import org.springframework.dao.DataAccessException;
 
-/// What MySQL was owed ([Owed]), once it is back: nothing of it is sent, and what ended or was cancelled meanwhile is left out.
-/// Thread-safe; calls block.
+/// Writes what was owed to MySQL ([Owed]) once MySQL is back. It sends nothing, and leaves out what
+/// ended or was cancelled meanwhile. Thread-safe; calls block.
 final class OwedMoves {
   private final SettledBefore settledBefore;
   private final MqttDelivery overMqtt;
@@ -46,7 +46,7 @@ final class OwedMoves {
     List<Owed> owed =
         WireForm.readBatch(body, Owed.Item.class, dead::add).stream().map(Owed.Item::owed).toList();
     if (!outboxes.mayTry()) {
-      // A MySQL that hangs would have the turns of those who deliver.
+      // While MySQL hangs this would hold permits that deliveries need.
       throw new IllegalStateException("MySQL is not tried just now");
     }
     try (Outbox outbox = outboxes.outbox(databasePermits)) {
@@ -80,7 +80,8 @@ final class OwedMoves {
     return moves;
   }
 
-  /// Unlike those who deliver, nobody here goes on without an answer: what was cancelled would be delivered later.
+  /// Unlike a delivery, this does not go on without an answer: a message that was cancelled would
+  /// be delivered later.
   private SettledBefore.Look look(List<Parcel> parcels) {
     try {
       return settledBefore.surely(parcels);

@@ -172,11 +172,11 @@ final class ProviderDelivery {
     private void awaitAll(CountDownLatch open) throws InterruptedException {
       try {
         while (!open.await(TOLD_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
-          outbox.keep();
+          outbox.flush();
           fallbacks.look();
         }
       } catch (RuntimeException e) {
-        // The batch comes again: requests under way must end first, so that none is sent twice for it.
+        // The batch will be handed out again, but not before the requests under way have ended.
         open.await();
         throw e;
       }
@@ -282,7 +282,7 @@ final class ProviderDelivery {
       case DeliveryOutcome.Deferred _, DeliveryOutcome.InternalError _ -> Response.NO_ANSWER;
       case DeliveryOutcome.PutOff _, DeliveryOutcome.CredentialFault _, DeliveryOutcome.Expired _ ->
           Response.NOT_ASKED;
-      // The message has its end, whether the provider said so or we did.
+      // The message has ended, whoever said so, and there is nothing to wait for.
       case DeliveryOutcome.Accepted _,
           DeliveryOutcome.Rejected _,
           DeliveryOutcome.TokenGone _,

@@ -23,12 +23,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
-/// What a provider's answer means for a parcel, and for the token that it was sent to: it ends, waits for another try, takes
-/// another channel, or is buried. Thread-safe.
+/// Decides what a provider's answer means for a parcel, and for the token that it was sent to: the
+/// parcel ends, waits for another try, takes another channel, or becomes a dead letter.
+/// Thread-safe.
 final class ProviderOutcomes {
   private static final Logger LOG = LoggerFactory.getLogger(ProviderOutcomes.class);
 
-  /// What waits for long is tried once more so long before its time to live ends.
+  /// A message that waits for long is tried once more so long before its time to live ends.
   private static final Duration LAST_TRY = Duration.ofSeconds(2);
 
   private final DeadTokens tokens;
@@ -37,7 +38,7 @@ final class ProviderOutcomes {
   private final int mostErrors;
   private final Clock clock;
 
-  /// @param mostErrors how often we may trip over a message before it is buried
+  /// @param mostErrors after so many errors of ours a message becomes a dead letter
   ProviderOutcomes(
       DeadTokens tokens,
       DatabaseCircuitBreaker breaker,
@@ -59,7 +60,7 @@ final class ProviderOutcomes {
         outbox);
   }
 
-  /// It has waited, and its device has no token of this channel any more.
+  /// The parcel has waited, and its device has no token of this channel any more.
   void noToken(Channel channel, Parcel parcel, Outbox outbox) {
     otherwise(
         channel,
@@ -126,7 +127,7 @@ final class ProviderOutcomes {
         boolean asked = fault.status() > 0;
         outbox.retry(
             parcel,
-            // A pause is no try: what comes after it has all its tries before it.
+            // A pause is not a try: after it the message still has all its tries.
             asked ? parcel.alone().retried() : parcel.alone().postponed(),
             channel,
             beforeItsEnd(
@@ -139,7 +140,7 @@ final class ProviderOutcomes {
                 fault.status(), fault.reason(), orNotSent(fault, fault.done()), fault.detail()));
       }
       case DeliveryOutcome.Remedied remedied -> {
-        outbox.tell(
+        outbox.report(
             parcel,
             Attempt.repeated(channel, outbox.now(), remedied.reason(), remedied.remedy())
                 .answered(remedied.status()));
@@ -160,7 +161,7 @@ final class ProviderOutcomes {
           new Cause(error.status(), error.reason(), null));
       return;
     }
-    outbox.bury(
+    outbox.deadLetter(
         parcel,
         Attempt.failed(
             channel,
@@ -170,7 +171,7 @@ final class ProviderOutcomes {
         error.what());
   }
 
-  /// A step of our own making is cut short for a last try; what a provider asks for is not.
+  /// Our own back-off is cut short for a last try; a delay that the provider asked for is not.
   private Duration afterDeferral(
       Channel channel, Parcel parcel, DeliveryOutcome.Deferred deferred) {
     Duration wait = retries.after(channel, deferred, parcel.push().attempt());
@@ -179,27 +180,28 @@ final class ProviderOutcomes {
         : wait;
   }
 
-  /// Where nobody was asked, nobody is asked too soon either: what comes back while its provider still rests is put off again, and
-  /// ends then.
+  /// Where the provider was not asked, a last try cannot come too soon: if the provider still rests
+  /// then, the parcel is put off again without a request, and ends.
   private Duration afterPutOff(Parcel parcel, DeliveryOutcome.PutOff putOff) {
     Duration wait = retries.after(putOff);
     return putOff.status() == 0 ? beforeItsEnd(parcel, wait, Duration.ZERO) : wait;
   }
 
-  /// What is at fault may be repaired in the last moment.
+  /// Shortens a wait so that a last try comes before the time to live ends: the fault may be
+  /// repaired by then.
   ///
-  /// @param least a last try sooner than this is none
+  /// @param least a last try sooner than this is left out
   private Duration beforeItsEnd(Parcel parcel, Duration wait, Duration least) {
     Duration left = Duration.between(clock.instant(), parcel.push().expiresAt()).minus(LAST_TRY);
     return left.compareTo(wait) < 0 && left.compareTo(least) >= 0 ? left : wait;
   }
 
-  /// Without an answer nothing was sent, unless nobody knows.
+  /// Without an answer nothing was sent, unless the outcome is ambiguous.
   private static @Nullable String orNotSent(DeliveryOutcome outcome, @Nullable String done) {
     return done == null && outcome.status() == 0 ? Cause.NOT_SENT : done;
   }
 
-  /// This channel will never do: another one, or the end.
+  /// The parcel takes another channel, or ends: this channel will never deliver it.
   private static void otherwise(Channel channel, Parcel parcel, Attempt attempt, Outbox outbox) {
     List<Channel> tried = new ArrayList<>(parcel.push().tried());
     tried.add(channel);
@@ -210,7 +212,7 @@ final class ProviderOutcomes {
         () -> outbox.end(parcel, DeliveryState.FAILED, attempt));
   }
 
-  /// Where the device has another token since, the message comes back and goes to that one.
+  /// Where the device has had another token since, the message comes back and goes to that one.
   private void afterDeadToken(
       Channel channel, Parcel parcel, int status, String reason, Instant since, Outbox outbox) {
     Optional<Fate> fate = forget(channel, parcel, since, reason, outbox);
@@ -231,9 +233,10 @@ final class ProviderOutcomes {
         outbox);
   }
 
-  /// In turns: a campaign to many dead tokens leaves connections to those who look for what was cancelled.
+  /// Holds a database permit: otherwise a campaign to many dead tokens would leave no connections
+  /// for the checks of other batches.
   ///
-  /// @return nothing while the database is away
+  /// @return empty while the database is away
   private Optional<Fate> forget(
       Channel channel, Parcel parcel, Instant since, String reason, Outbox outbox) {
     Recipient.Registered token = parcel.recipient().token(channel).orElseThrow();

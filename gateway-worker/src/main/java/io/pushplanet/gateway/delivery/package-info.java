@@ -1,4 +1,4 @@
-/// The story of one message on its way to its devices.
+/// How one message reaches its devices, and what becomes of it.
 @NullMarked
 package io.pushplanet.gateway.delivery;
 
