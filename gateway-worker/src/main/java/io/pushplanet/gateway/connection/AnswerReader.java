@@ -16,8 +16,8 @@ import org.apache.hc.core5.http.nio.CapacityChannel;
 import org.apache.hc.core5.http.protocol.HttpContext;
 import org.jspecify.annotations.Nullable;
 
-/// Keeps the status, two headers and, where it is wanted, the body of an answer; one that does not end is hung up on. Written
-/// by the event loop, read by the sender.
+/// Keeps an answer's status, two headers and, where wanted, its body. The connection of an answer
+/// that does not end is closed. Written by the event loop, read by the sender.
 final class AnswerReader implements AsyncResponseConsumer<Answered> {
   private static final int LONGEST_VALUE = 255;
   private static final List<String> KEPT = List.of("retry-after", "location");
@@ -28,13 +28,13 @@ final class AnswerReader implements AsyncResponseConsumer<Answered> {
   private @Nullable FutureCallback<Answered> callback;
   private int bodyBytes;
 
-  /// @param keepsBody else it is thrown away
+  /// @param keepsBody whether the body is kept
   AnswerReader(int mostBodyBytes, boolean keepsBody) {
     this.mostBodyBytes = mostBodyBytes;
     this.body = keepsBody ? new ByteArrayOutputStream() : null;
   }
 
-  /// What has come of it, without its body when that has not ended; null when nothing has.
+  /// The answer so far, without a body that has not ended; null when there is none.
   @Nullable Answered seen() {
     return seen;
   }

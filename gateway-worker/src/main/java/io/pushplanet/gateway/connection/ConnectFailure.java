@@ -12,20 +12,21 @@ import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/// Why there is no connection, in a word for timelines: who is to look is another person each time.
+/// Why there is no connection, in a word for timelines. Each word points to another part of the
+/// way.
 public final class ConnectFailure {
-  /// Where nothing more is known.
+  /// Nothing more is known.
   public static final String UNKNOWN = "no_connection";
 
-  /// The peer took connections, and ended them before it had answered anything: by GOAWAY, by a TLS alert for our certificate,
-  /// or without a word.
+  /// The peer accepted connections, and ended them before it had answered anything: by GOAWAY, by a
+  /// TLS alert for our certificate, or without a word.
   public static final String ENDED = "connection_ended";
 
   private ConnectFailure() {}
 
-  /// `dns_failed`: our resolver. `connect_refused`, `no_route`: a firewall or the wrong address. `connect_timeout`: something
-  /// on the way drops packets, or the peer is overloaded. `tls_failed`: a proxy that opens TLS, trusted certificates, or a
-  /// client certificate.
+  /// `dns_failed`: our resolver. `connect_refused`, `no_route`: a firewall or a wrong address.
+  /// `connect_timeout`: something on the way drops packets, or the peer is overloaded.
+  /// `tls_failed`: a proxy that opens TLS, the trusted certificates, or a client certificate.
   public static String word(@Nullable Throwable failure) {
     return Stream.iterate(failure, cause -> cause != null, Throwable::getCause)
         .limit(10)

@@ -59,13 +59,13 @@ import org.apache.hc.core5.util.TimeValue;
 import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
 
-/// Connections of a channel that does not need many streams: HTTP/2 where it is offered, one request at a time on each, so many
-/// to one host and so many together. It follows no redirects, keeps no cookies and repeats nothing. Thread-safe; calls block
-/// until the answer or the deadline.
+/// Connections of a channel that does not need many streams: HTTP/2 where it is offered, one
+/// request at a time on each. Limits the connections to one host and in all. Follows no redirects,
+/// keeps no cookies and repeats nothing. Thread-safe; calls block until the answer or the deadline.
 public final class HttpPool implements AutoCloseable {
   private static final int HTTPS = 443;
 
-  /// So much longer than an answer may take a connection may be in use.
+  /// A connection may be in use for so much longer than an answer may take.
   private static final Duration BESIDE_THE_ANSWER = Duration.ofSeconds(1);
 
   private static final String WRITE = "pushplanet.write";
@@ -83,10 +83,11 @@ public final class HttpPool implements AutoCloseable {
 
   /// @param perHost connections, and so requests at a time, to one host
   /// @param connections to all hosts together
-  /// @param connectTimeout for looking up a name, for a free connection, and for connecting with the TLS handshake
+  /// @param connectTimeout for looking up a name, for a free connection, and for connecting with
+  ///     the TLS handshake
   /// @param requestTimeout from the write of a request to the end of its answer
   /// @param idleTimeout a connection unused for so long is closed
-  /// @param answerBytes longer answers are hung up on
+  /// @param answerBytes the connection of a longer answer is closed
   public record Bounds(
       int perHost,
       int connections,
@@ -98,7 +99,7 @@ public final class HttpPool implements AutoCloseable {
   /// Where a request goes.
   ///
   /// @param path with the query
-  /// @param addresses where the host was found, no other is connected to; empty = it is looked up
+  /// @param addresses the only ones to connect to; empty = the host is looked up
   /// @param attempt how often the same was tried before: each try begins with the next address
   public record Target(
       String host, int port, String path, List<InetAddress> addresses, int attempt) {
@@ -141,7 +142,7 @@ public final class HttpPool implements AutoCloseable {
                 ConnectionConfig.custom()
                     .setConnectTimeout(connectTimeout)
                     .setSocketTimeout(timeout(settings.requestTimeout().plus(BESIDE_THE_ANSWER)))
-                    // Its PING has no end: a dead connection's place would be lost.
+                    // Its PING has no timeout: a dead connection would keep its place in the pool.
                     .setValidateAfterInactivity(TimeValue.NEG_ONE_MILLISECOND)
                     .build())
             .setDnsResolver(new NoNames())
@@ -151,7 +152,8 @@ public final class HttpPool implements AutoCloseable {
     this.client =
         HttpAsyncClientBuilder.create()
             .setConnectionManager(connections)
-            // An idle connection that a firewall dropped is found by the kernel, in twenty seconds.
+            // The kernel finds within twenty seconds that a firewall has dropped an idle
+            // connection.
             .setIOReactorConfig(
                 IOReactorConfig.custom()
                     .setSoKeepAlive(true)
@@ -206,7 +208,7 @@ public final class HttpPool implements AutoCloseable {
     Gauge.builder(name, this, value::applyAsInt).tag("channel", channel.word()).register(meters);
   }
 
-  /// Most of them, and so requests at a time.
+  /// The most connections, and so the most requests at a time.
   public int connections() {
     return settings.connections();
   }
@@ -219,11 +221,11 @@ public final class HttpPool implements AutoCloseable {
     return stats().getLeased() + stats().getAvailable();
   }
 
-  /// @param headers with the body's type
+  /// @param headers with the content type
   /// @param expiresAt past it the request is not written any more; null = never
   public Reply post(Target target, List<Field> headers, byte[] body, @Nullable Instant expiresAt) {
     try {
-      // HttpComponents would look it up on an event loop, and wait for as long as it takes.
+      // HttpComponents would look the name up on an event loop, without a timeout.
       List<InetAddress> addresses =
           target.addresses().isEmpty()
               ? List.of(names.addresses(target.host(), settings.connectTimeout()))
@@ -280,8 +282,8 @@ public final class HttpPool implements AutoCloseable {
     }
   }
 
-  /// Cancelling reaches a request that waits for a connection. One that is on a connection keeps it for as long as the other side
-  /// says anything, be it a PING: the connection is closed.
+  /// Cancelling reaches a request that waits for a connection. A request on a connection would keep
+  /// it for as long as the peer says anything, even a PING, so the connection is closed.
   private static void giveUp(Future<Reply.Answered> answered, Write write) {
     answered.cancel(true);
     AsyncExecRuntime place = write.place;
@@ -290,8 +292,9 @@ public final class HttpPool implements AutoCloseable {
     }
   }
 
-  /// A connection is given back when the exchange on it is over. That never comes where a server answers a request before it has
-  /// all of it, and then resets the stream (RFC 9113, section 8.1 allows it).
+  /// A connection returns to the pool when its exchange is over. That never happens where a server
+  /// answers a request before it has all of it, and then resets the stream (RFC 9113, section 8.1
+  /// allows it).
   private void leave(Write write) {
     AsyncExecRuntime place = write.place;
     if (place != null && place.isEndpointAcquired()) {
@@ -305,8 +308,8 @@ public final class HttpPool implements AutoCloseable {
     }
   }
 
-  /// HttpComponents keeps no deadline of its own for a stream of HTTP/2. Until the request is written the connect timeout
-  /// holds, from then on the request timeout.
+  /// HttpComponents has no timeout of its own for a stream of HTTP/2. Until the request is written
+  /// the connect timeout holds, from then on the request timeout.
   private Reply.Answered awaited(Future<Reply.Answered> answered, Write write)
       throws InterruptedException, ExecutionException, TimeoutException {
     long startNanos = System.nanoTime();
@@ -323,7 +326,7 @@ public final class HttpPool implements AutoCloseable {
         return answered.get(
             Math.min(leftNanos, settings.requestTimeout().toNanos()), TimeUnit.NANOSECONDS);
       } catch (TimeoutException e) {
-        // Perhaps it was written meanwhile: the loop knows.
+        // It may have been written meanwhile: the event loop knows.
       }
     }
   }
@@ -332,7 +335,8 @@ public final class HttpPool implements AutoCloseable {
     if (cause instanceof Outlived) {
       return new Reply.Expired();
     }
-    // Of a request that is out already it is not told whether GOAWAY called it unread.
+    // For a request that has been written, it is not known whether the server's GOAWAY left it
+    // unread.
     if (cause instanceof RequestNotExecutedException) {
       return new NotSent("not_executed");
     }
@@ -350,7 +354,7 @@ public final class HttpPool implements AutoCloseable {
             : "no_answer");
   }
 
-  /// On the event loop, with a connection in hand.
+  /// Runs on the event loop, when the request has a connection.
   private void beforeWrite(HttpRequest request, @Nullable EntityDetails entity, HttpContext context)
       throws HttpException {
     if (context.getAttribute(WRITE) instanceof Write write) {
@@ -373,7 +377,7 @@ public final class HttpPool implements AutoCloseable {
     client.close(CloseMode.IMMEDIATE);
   }
 
-  /// One request on its way out: written, or called off before, never both.
+  /// A request on its way out. It is either written or called off, never both.
   private static final class Write {
     private enum Stage {
       WAITING,
@@ -385,7 +389,7 @@ public final class HttpPool implements AutoCloseable {
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.WAITING);
     private long beganNanos;
 
-    /// Its connection, once it looks for one.
+    /// The request's connection, once it looks for one.
     private volatile @Nullable AsyncExecRuntime place;
 
     Write(@Nullable Instant expiresAt) {
@@ -398,7 +402,7 @@ public final class HttpPool implements AutoCloseable {
       }
       beganNanos = System.nanoTime();
       if (!stage.compareAndSet(Stage.WAITING, Stage.BEGAN)) {
-        throw new HttpException("nobody waits for it any more");
+        throw new HttpException("the request was called off");
       }
     }
 
@@ -413,12 +417,12 @@ public final class HttpPool implements AutoCloseable {
     }
   }
 
-  /// Its message expired before it could be written.
+  /// The message expired before it could be written.
   private static final class Outlived extends HttpException {
     @Serial private static final long serialVersionUID = 1;
   }
 
-  /// Whoever asks for a name here would connect to an address that nobody has checked.
+  /// A look-up here would connect to an address that was not checked.
   private static final class NoNames implements DnsResolver {
     @Override
     public InetAddress[] resolve(String host) throws UnknownHostException {

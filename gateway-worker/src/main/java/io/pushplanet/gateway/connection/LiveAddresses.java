@@ -7,8 +7,8 @@ import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
 
-/// Which of a host's addresses is connected to: the first that was not out of reach just before. A name service goes on
-/// naming one that is dead, and in front. Thread-safe.
+/// Chooses one of a host's addresses to connect to: the first that was not out of reach just
+/// before. A name service goes on returning a dead address, and may return it first. Thread-safe.
 final class LiveAddresses {
   static final Duration AVOIDED_FOR = Duration.ofMinutes(1);
   private static final int MOST = 10_000;
@@ -25,7 +25,7 @@ final class LiveAddresses {
   }
 
   /// @param addresses at least one, in the order of the name service
-  /// @param attempt how often the message was tried before: each try begins with the next
+  /// @param attempt how often the message was tried before: each try begins with the next address
   InetAddress choose(List<InetAddress> addresses, int attempt) {
     int count = addresses.size();
     int first = Math.floorMod(attempt, count);

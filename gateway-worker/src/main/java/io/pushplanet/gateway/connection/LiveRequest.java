@@ -41,29 +41,31 @@ import org.apache.hc.core5.reactor.IOReactorConfig;
 import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
 
-/// One request on a connection of its own, HTTP/2 where it is offered: for what happens seldom and must not touch the
-/// connections that carry pushes. Follows no redirects and repeats nothing. Thread-safe; calls block.
+/// One request on a connection of its own, HTTP/2 where it is offered: for rare requests that must
+/// not touch the connections that carry pushes. Follows no redirects and repeats nothing.
+/// Thread-safe; calls block.
 public final class LiveRequest {
-  /// An answer of so many bytes may have had more.
+  /// An answer with so many bytes may have had more.
   public static final int MOST_ANSWER_BYTES = 64 * 1_024;
 
   private final SSLContext tls;
   private final @Nullable Duration connectTimeout;
   private final Names names = new Names();
 
-  /// Connecting may take as long as all of it.
+  /// Connecting may take as long as the whole request.
   public LiveRequest(SSLContext tls) {
     this(tls, null);
   }
 
-  /// @param connectTimeout of each address, without the TLS handshake, and then of that; null = the deadline
+  /// @param connectTimeout for connecting to each address, and once more for the TLS handshake;
+  ///     null = the deadline
   public LiveRequest(SSLContext tls, @Nullable Duration connectTimeout) {
     this.tls = tls;
     this.connectTimeout = connectTimeout;
   }
 
   /// @param deadline from looking up the name to the end of the answer
-  /// @return the answer; of one with more than 64 KB the beginning
+  /// @return the answer; of more than 64 KB only the beginning
   /// @throws IOException when no whole answer came in time
   public Answered post(URI to, Map<String, String> headers, byte[] body, Duration deadline)
       throws IOException {
@@ -71,14 +73,14 @@ public final class LiveRequest {
   }
 
   /// @param deadline from looking up the name to the end of the answer
-  /// @return the answer; of one with more than 64 KB the beginning
+  /// @return the answer; of more than 64 KB only the beginning
   /// @throws IOException when no whole answer came in time
   public Answered get(URI to, Map<String, String> headers, Duration deadline) throws IOException {
     return send(Method.GET, to, headers, null, deadline);
   }
 
   /// @param deadline from looking up the name to the end of the answer
-  /// @return the answer; of one with more than 64 KB the beginning
+  /// @return the answer; of more than 64 KB only the beginning
   /// @throws IOException when no whole answer came in time
   public Answered delete(URI to, Map<String, String> headers, Duration deadline)
       throws IOException {
@@ -108,12 +110,12 @@ public final class LiveRequest {
           untilNanos,
           deadline);
     } finally {
-      // A farewell would be waited for: peers do not hang up on one.
+      // A graceful close would wait for the peer, and peers do not close in answer to it.
       client.close(CloseMode.IMMEDIATE);
     }
   }
 
-  /// HttpComponents would look them up for as long as it takes.
+  /// HttpComponents would look the name up without a timeout.
   private InetAddress[] addresses(String host, Duration deadline) throws IOException {
     try {
       return names.addresses(host, deadline);
@@ -166,7 +168,7 @@ public final class LiveRequest {
         .build();
   }
 
-  /// Where the one host is.
+  /// The addresses of the one host.
   private record Found(InetAddress[] addresses) implements DnsResolver {
     @Override
     public InetAddress[] resolve(String host) {

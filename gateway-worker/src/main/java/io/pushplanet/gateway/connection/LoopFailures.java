@@ -4,8 +4,8 @@ import java.nio.channels.ClosedSelectorException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// What ends an event loop of HttpComponents, told in the log. A loop that is closed at once says that its selector is closed,
-/// which is no news.
+/// Logs what ends an event loop of HttpComponents. A loop that is closed before it ran reports a
+/// closed selector, which is not logged.
 final class LoopFailures {
   private static final Logger LOG = LoggerFactory.getLogger(LoopFailures.class);
 

@@ -8,12 +8,13 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/// Looks hosts up, anew each time but for the half minute that the JVM keeps an answer: a vendor's host may move. Nobody waits
-/// longer than he has time; the JVM goes on and keeps what it finds for those who come later. Thread-safe.
+/// Looks hosts up each time, except for the half minute for which the JVM keeps an answer: a
+/// vendor's host may move. A caller waits only until its deadline; the JVM goes on, and keeps the
+/// result for later callers. Thread-safe.
 public final class Names {
   private final NameService service;
 
-  /// The JDK's, in tests another.
+  /// The JDK's name service, replaced in tests.
   @FunctionalInterface
   public interface NameService {
     InetAddress[] addresses(String host) throws UnknownHostException;

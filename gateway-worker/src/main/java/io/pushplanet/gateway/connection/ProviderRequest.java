@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /// One POST of JSON.
 ///
-/// @param priority what is high does not wait for a stream behind what is normal
+/// @param priority a request of high priority does not wait for a stream behind normal ones
 /// @param expiresAt past it the request is not written any more; null = never
 public record ProviderRequest(
     Priority priority, String path, List<Field> headers, byte[] body, @Nullable Instant expiresAt) {

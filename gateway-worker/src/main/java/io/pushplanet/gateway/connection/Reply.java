@@ -25,12 +25,13 @@ public sealed interface Reply {
     }
   }
 
-  /// The provider cannot have acted on it: it was never written, or the provider said that it did not look at it.
+  /// The provider cannot have acted on the request: it was never written, or the provider said that
+  /// it did not look at it.
   record NotSent(String why) implements Reply {}
 
-  /// It was written and no answer came: the provider may have acted on it.
+  /// The request was written and no answer came: the provider may have acted on it.
   record NoAnswer(String why) implements Reply {}
 
-  /// It outlived its message before it could be written.
+  /// The message expired before the request could be written.
   record Expired() implements Reply {}
 }

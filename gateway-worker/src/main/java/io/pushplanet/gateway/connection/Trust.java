@@ -19,8 +19,9 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 import org.jspecify.annotations.Nullable;
 
-/// Whom a provider's connections trust: the JDK's authorities, and those of a PEM file on top. Not a pinned list: Apple moved
-/// to another root in 2025 (https://developer.apple.com/news/?id=09za8wzy).
+/// The certificate authorities that a provider's connections trust: the JDK's, and those of a PEM
+/// file. Not a pinned list: Apple moved to another root in 2025
+/// (https://developer.apple.com/news/?id=09za8wzy).
 public final class Trust {
   private final TrustManager[] managers;
 
@@ -28,8 +29,9 @@ public final class Trust {
     this.managers = managers;
   }
 
-  /// @param additional a PEM file of certificates; null = the JDK's only
-  /// @throws IllegalArgumentException when the file cannot be read: a security part that fails stops the start
+  /// @param additional a PEM file of certificates; null = only the JDK's
+  /// @throws IllegalArgumentException when the file cannot be read: a security part that fails
+  ///     stops the start
   public static Trust with(@Nullable Path additional) {
     try {
       if (additional == null) {
@@ -67,12 +69,12 @@ public final class Trust {
         .toArray(TrustManager[]::new);
   }
 
-  /// For clients that show no certificate.
+  /// For clients without a certificate.
   public SSLContext context() {
     return context(null);
   }
 
-  /// @param keys the client's certificate
+  /// @param keys the client's certificate and its key
   public SSLContext context(KeyManager @Nullable [] keys) {
     try {
       SSLContext context = SSLContext.getInstance("TLS");

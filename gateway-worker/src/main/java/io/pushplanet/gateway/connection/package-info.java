@@ -1,4 +1,5 @@
-/// What all ways to a vendor have in common, and the way of one request at a time on each connection.
+/// What all connections to vendors have in common, and a pool with one request at a time on each
+/// connection.
 @NullMarked
 package io.pushplanet.gateway.connection;
 

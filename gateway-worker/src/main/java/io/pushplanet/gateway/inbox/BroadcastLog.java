@@ -14,11 +14,12 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Where a message waits for many devices at once: its payload once, and one list of the devices ([DeviceList]) under a number.
-/// The numbers of an app rise in the order of commits, because whoever draws one holds the app's sequence until then: a
-/// device whose position has reached a number can have missed none below it. Thread-safe.
+/// Parks a message for many devices at once: its payload once, and one list of the devices
+/// ([DeviceList]) under a number. An app's numbers rise in the order of commits, because the
+/// transaction that draws one locks the app's sequence until it commits. So a device whose position
+/// has reached a number has missed none below it. Thread-safe.
 final class BroadcastLog {
-  /// Fewer wait in rows of their own.
+  /// Fewer devices have rows of their own.
   static final int FEWEST = 32;
 
   private static final String PAYLOAD =
@@ -36,8 +37,8 @@ final class BroadcastLog {
       SELECT app_id, last, ?, ?, ?, ?, ?, ? FROM broadcast_sequences WHERE app_id = ?
       """;
 
-  /// Whoever cancels marks the message first and its broadcast then; this looks at the message once the broadcast is there. One
-  /// of both finds it.
+  /// A cancellation first marks the message and then its broadcast; this looks at the message after
+  /// the broadcast is written. One of the two finds the broadcast.
   private static final String MARK_CANCELLED =
       """
       UPDATE broadcasts b JOIN messages m ON m.day = ? AND m.id = b.message_id SET b.cancelled_at = m.cancelled_at
@@ -55,7 +56,7 @@ final class BroadcastLog {
     this.clock = clock;
   }
 
-  /// Parks a message for these devices; when it returns that is durable.
+  /// Parks a message for these devices; it is durable when this returns.
   void append(Push push, String slot, Collection<DeviceId> devices) {
     DeviceList list = DeviceList.of(devices);
     Instant now = clock.instant();

@@ -4,7 +4,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.ConcurrencyFailureException;
 
-/// The database ends a deadlock by rolling one of its transactions back, which loses nothing when it is done again.
+/// Repeats work after a deadlock. The database ends a deadlock by rolling back one of its
+/// transactions, and that loses nothing if the work is done again.
 public final class Deadlocks {
   private static final int MOST_TRIES = 5;
 
@@ -18,7 +19,7 @@ public final class Deadlocks {
     });
   }
 
-  /// Does work that may be done twice, again when it was rolled back: five times at most.
+  /// Does work that may be done twice, and repeats it when it was rolled back: five times in all.
   ///
   /// @throws ConcurrencyFailureException of the last try
   public static <T extends @Nullable Object> T retrying(Supplier<T> work) {

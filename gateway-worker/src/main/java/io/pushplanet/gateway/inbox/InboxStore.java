@@ -39,23 +39,26 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// The table `inbox`: one row per device and slot, the newest message wins. What it displaces is told as `expired`, reason
-/// `collapsed`, before the transaction commits, so that no message disappears untold. What many devices wait for goes to the
-/// [BroadcastLog] instead, unless it is for their users: such a row ends when its device gets another user, a list would not. Thread-safe.
+/// The table `inbox`: one row per device and slot, in which the newest message wins. A replaced
+/// message is reported as `expired`, reason `collapsed`, before the transaction commits, so that no
+/// message disappears without an event. A message for many devices goes to the [BroadcastLog]
+/// instead, unless it is for their users: its row ends when the device gets another user, and a
+/// list could not. Thread-safe.
 public final class InboxStore {
   private static final Logger LOG = LoggerFactory.getLogger(InboxStore.class);
 
-  /// What is for thousands of devices' users has a row for each: all at once they would be megabytes, and their devices locked for
-  /// as long as that takes.
+  /// A message for the users of thousands of devices has a row for each. All at once these would be
+  /// megabytes, and would lock the devices for as long as that takes.
   static final int ROWS_AT_ONCE = 200;
 
-  /// Forced, as all that locks rows here: in a short table it would read, and wait for, the rows of others.
+  /// The index is forced, as in all statements here that lock rows: on a short table MySQL would
+  /// read all rows, and wait for those that others have locked.
   private static final String LOCK_ROWS =
       "SELECT app_id, device_id, slot, message_id FROM inbox FORCE INDEX (PRIMARY) WHERE %s FOR UPDATE";
 
   private static final String ONE_ROW = "(app_id = ? AND device_id = ? AND slot = ?)";
-  // Takes the row's lock whether or not the row was there: of two workers with one slot the second
-  // sees what the first parked.
+  // Locks the row whether or not it was there: of two workers with one slot, the second sees what
+  // the first parked.
   private static final String CLAIM_SLOT =
       """
       INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at, user_id)
@@ -106,16 +109,18 @@ public final class InboxStore {
     this.clock = clock;
   }
 
-  /// Parks messages, some hundreds at a time; when it returns all are durable.
+  /// Parks messages, some hundreds at a time; all are durable when this returns.
   ///
-  /// @throws RuntimeException when the database or the broker is away: some may not be there, do not acknowledge
+  /// @throws RuntimeException when the database or the broker is away. Some may not be durable: do
+  ///     not acknowledge
   public void park(Collection<Parked> messages) {
     park(messages, _ -> {});
   }
 
-  /// The same.
+  /// Like [#park(Collection)].
   ///
-  /// @param durable hears of some as soon as they are, also where others cannot be parked then
+  /// @param durable is given some messages as soon as they are durable, also where others cannot be
+  ///     parked
   public void park(Collection<Parked> messages, Consumer<Collection<Parked>> durable) {
     if (messages.isEmpty()) {
       return;
@@ -155,7 +160,8 @@ public final class InboxStore {
     takeOutCancelled(sorted);
   }
 
-  /// One with a collapse key would end what waits in its place, and leave that empty.
+  /// A cancelled message with a collapse key would replace the message in its slot, and then leave
+  /// the slot empty.
   private List<Parked> withoutCancelledThatDisplace(List<Parked> sorted) {
     Set<MessageId> cancelled =
         cancelled(
@@ -163,8 +169,8 @@ public final class InboxStore {
     return sorted.stream().filter(parked -> !cancelled.contains(parked.push().id())).toList();
   }
 
-  /// Whoever cancels marks the message first and takes out its rows then; this looks at the message once its rows are there. One of
-  /// both finds them.
+  /// A cancellation first marks the message and then takes out its rows; this looks at the message
+  /// after the rows are written. One of the two finds them.
   private void takeOutCancelled(List<Parked> sorted) {
     Set<MessageId> cancelled = cancelled(sorted);
     List<Row> rows =
@@ -197,8 +203,9 @@ public final class InboxStore {
     return cancellations.among(parked.stream().map(one -> one.push().id()).toList());
   }
 
-  /// Takes out what its device has got on another way. A row that stays, because the database is away or the device's node has
-  /// it in hand, brings a repeat at worst; so does a broadcast, whose lists are never changed.
+  /// Takes out messages that their devices got in another way. A row that stays, because the
+  /// database is away or the device's node has it in hand, causes a repeat at worst; so does a
+  /// broadcast, whose lists are never changed.
   public void takeOut(Collection<Parked> messages) {
     try {
       delete(
@@ -211,10 +218,10 @@ public final class InboxStore {
     }
   }
 
-  /// Deletes exactly these messages, in one commit: with one for each they wait for the disk in line. A newer one in the same
-  /// slot stays.
+  /// Deletes exactly these messages in one commit, so that they wait for the disk once. A newer
+  /// message in the same slot stays.
   ///
-  /// @throws RuntimeException when the database is away: rows may be there still
+  /// @throws RuntimeException when the database is away: some rows may still be there
   public void delete(Collection<Row> rows) {
     if (rows.isEmpty()) {
       return;
@@ -265,8 +272,8 @@ public final class InboxStore {
     }
   }
 
-  /// Whoever gives a device another user holds its row meanwhile, and takes out what is for the former one: that is done by now, or
-  /// comes after these rows.
+  /// A transaction that gives a device another user locks the device's row and takes out the former
+  /// user's messages. It has done so by now, or will after these rows are written.
   private List<Parked> withoutOthers(List<Parked> sorted, Instant at, List<DeliveryEvent> ended) {
     List<Parked> forUsers = sorted.stream().filter(parked -> parked.user() != null).toList();
     if (forUsers.isEmpty()) {
@@ -286,7 +293,7 @@ public final class InboxStore {
     return theirs;
   }
 
-  /// Only slots with a collapse key can be held by another message.
+  /// Only slots with a collapse key can hold another message.
   private Map<Slot, MessageId> lock(
       List<Parked> sorted, Map<MessageId, String> payloads, Instant now) {
     Map<Slot, MessageId> held = new HashMap<>();

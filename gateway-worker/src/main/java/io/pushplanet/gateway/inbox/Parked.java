@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A message that waits for a device to connect.
 ///
-/// @param user for whom it is while they have the device; null where it is for whoever has it
+/// @param user the user that it is for; null where it is for any user of the device
 public record Parked(Push push, DeviceId device, @Nullable String user) {
   static final Comparator<Parked> BY_KEY =
       Comparator.comparing((Parked parked) -> parked.push().app())
@@ -16,7 +16,7 @@ public record Parked(Push push, DeviceId device, @Nullable String user) {
           .thenComparing(Parked::slot)
           .thenComparing(parked -> parked.push().id());
 
-  /// One for whoever has the device.
+  /// A message for any user of the device.
   public Parked(Push push, DeviceId device) {
     this(push, device, null);
   }
@@ -25,7 +25,8 @@ public record Parked(Push push, DeviceId device, @Nullable String user) {
     return new DeviceKey(push.app(), device);
   }
 
-  /// Messages of one slot replace each other: the collapse key, or the message's own id where there is none.
+  /// Messages of one slot replace each other. The slot is the collapse key, or the message's own id
+  /// where there is none.
   String slot() {
     String collapseKey = push.delivery().collapseKey();
     return collapseKey == null ? push.id().value() : collapseKey;

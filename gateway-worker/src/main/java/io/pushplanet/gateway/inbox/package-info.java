@@ -1,4 +1,4 @@
-/// Parks what a device gets when it connects.
+/// Parks messages for devices until they connect.
 @NullMarked
 package io.pushplanet.gateway.inbox;
 

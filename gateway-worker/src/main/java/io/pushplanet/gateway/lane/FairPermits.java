@@ -207,16 +207,16 @@ public final class FairPermits {
     return stuckApps;
   }
 
-  /// One message may be put off for a reason that does not hold for the others, so a single answer is
-  /// enough.
+  /// A deferral may concern one device only, so a single answer clears it.
   @GuardedBy("lock")
   void wantAnswer(App app) {
     app.answersWanted = Math.max(1, app.answersWanted);
   }
 
-  /// How many more deferred messages of an app would get a permit, besides the expected ones. There
-  /// are some also while other messages of the app wait here, because these go on soon. Only one at a
-  /// time would where the provider does not answer, was not to be asked, or is not known yet.
+  /// How many more deferred messages of an app would get a permit, besides the expected ones. Where
+  /// other messages of the app wait here, some more are fetched, because those go on soon. Where
+  /// the provider does not answer, was not to be asked, or is not known yet, only one message at a
+  /// time is fetched.
   ///
   /// @param expected messages of this app that are on their way back
   /// @param expectedOfAll the same of all apps

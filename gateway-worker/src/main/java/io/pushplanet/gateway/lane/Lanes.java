@@ -14,10 +14,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// What each lane may have in hand, and has: bounds of its own for each, so that high never waits behind normal. Thread-safe.
+/// How many recipients each lane may have in hand, and has. Each lane has bounds of its own, so
+/// that high priority never waits behind normal. Thread-safe.
 public final class Lanes {
-  /// Recipients in hand of a lane without a provider. A node is handed few frames at a time, and who waits for that for too long is
-  /// sent elsewhere.
+  /// Recipients in hand of a lane without a provider. A node is handed few frames at a time, and a
+  /// parcel that waits too long for that falls back or is parked.
   private static final int MOST_OVER_MQTT = 1_024;
 
   /// So many devices of a deferred message count as one request where its provider takes several: a
@@ -28,7 +29,7 @@ public final class Lanes {
   private final Map<String, Lane> lanes = new HashMap<>();
   private final Map<Priority, Map<String, Lane>> atProviders = new EnumMap<>(Priority.class);
 
-  /// One lane's part.
+  /// The bounds of one lane.
   public static final class Lane {
     private final FairPermits permits;
     private final ReturningMessages returning;
@@ -37,7 +38,7 @@ public final class Lanes {
     private final int most;
     private final int returningTogether;
 
-    /// Of the batches in hand, also those that have been answered.
+    /// Of the batches in hand, with those that have an outcome already.
     private final AtomicInteger recipients = new AtomicInteger();
 
     private Lane(int most, int returningTogether, DatabasePermits databasePermits) {
@@ -49,22 +50,22 @@ public final class Lanes {
       this.longWaits = new LongWaits(most);
     }
 
-    /// For requests to its provider.
+    /// For requests to the lane's provider.
     public FairPermits permits() {
       return permits;
     }
 
-    /// Messages that got none of these.
+    /// The messages that got none of [#permits].
     public ReturningMessages returning() {
       return returning;
     }
 
-    /// For devices, where it has no provider.
+    /// For devices, where the lane has no provider.
     public LongWaits longWaits() {
       return longWaits;
     }
 
-    /// Those of all lanes of its priority.
+    /// All lanes of a priority share them.
     public DatabasePermits databasePermits() {
       return databasePermits;
     }
@@ -82,13 +83,15 @@ public final class Lanes {
       recipients.addAndGet(-fewer);
     }
 
-    /// For how many more recipients; negative when it has more in hand than it can send to at once.
+    /// How many more recipients the lane may take; negative where it has more in hand than it can
+    /// send to at once.
     public int room() {
       return most - recipients.get();
     }
   }
 
-  /// @param mostInFlight requests of a lane without an answer, where its provider's connections carry as many
+  /// @param mostInFlight unanswered requests of a lane, where its provider's connections carry as
+  ///     many
   /// @param poolSize connections to MySQL
   public Lanes(List<Provider> providers, int mostInFlight, int poolSize, MeterRegistry meters) {
     Map<Channel, Provider> byChannel = new EnumMap<>(Channel.class);
@@ -120,7 +123,7 @@ public final class Lanes {
     return Objects.requireNonNull(lanes.get(Topology.lane(channel, priority)));
   }
 
-  /// By the lane's name, of those of a priority that have a provider.
+  /// The lanes of a priority that have a provider, by name.
   public Map<String, Lane> atProviders(Priority priority) {
     return Map.copyOf(atProviders.getOrDefault(priority, Map.of()));
   }

@@ -7,9 +7,11 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/// How much of a lane waits for devices for longer than is usual, where messages say so. What waits keeps its batch in hand, and a
-/// lane over MQTT takes few recipients in hand at once: so those of such batches are half of them at most, and an app has no more of
-/// these than it leaves to others. Whoever gets no such wait waits for as long as is usual. Thread-safe.
+/// Limits how much of a lane waits longer than usual for devices, as messages may ask for. A
+/// waiting message keeps its batch in hand, and a lane over MQTT takes few recipients in hand at
+/// once. So the recipients of such batches are at most half of the lane's, and an app has no more
+/// of these than it leaves to others. A message that is not granted a long wait waits as long as
+/// usual. Thread-safe.
 public final class LongWaits {
   private final int most;
 
@@ -24,7 +26,7 @@ public final class LongWaits {
     this.most = inHand / 2;
   }
 
-  /// The apps of a batch that may wait long, until it is closed.
+  /// The apps of a batch that may wait long, until this is closed.
   public final class Granted implements AutoCloseable {
     private final Set<AppId> to;
     private final int each;
@@ -44,7 +46,8 @@ public final class LongWaits {
     }
   }
 
-  /// @param wishing apps of a batch that wish to wait long: they keep all of it in hand, each its part
+  /// @param wishing apps of a batch that wish to wait long. Together they keep the whole batch in
+  ///     hand, so each counts for an equal part
   /// @param recipients of the batch
   public Granted take(Set<AppId> wishing, int recipients) {
     int each = Math.ceilDiv(recipients, Math.max(1, wishing.size()));

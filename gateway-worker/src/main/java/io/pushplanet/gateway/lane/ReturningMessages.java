@@ -29,20 +29,20 @@ public final class ReturningMessages {
   /// From a fetch that found nothing to the next one.
   static final Duration FETCH_AGAIN = Duration.ofSeconds(1);
 
-  /// After so many fetches that found nothing the app is no longer asked about. A deferred message
+  /// After so many fetches that found nothing, the app is no longer asked about. A deferred message
   /// may still be being written. Fetches are counted rather than time, because while MySQL is away
   /// nothing is fetched and nothing is written.
   static final int EMPTY_FETCHES = 60;
 
   /// Since the first message of a wave was fetched. A message that has not arrived by then is with
-  /// another worker, or behind a long queue. If most of a wave have not arrived, the next wave is given
-  /// twice as long: otherwise that queue would grow by a wave every ten seconds.
+  /// another worker, or behind a long queue. Where most of a wave have not arrived, the next wave
+  /// is given twice as long: otherwise that queue would grow by a wave every ten seconds.
   static final Duration ON_ITS_WAY = Duration.ofSeconds(10);
 
-  /// Until a wave is given five minutes.
+  /// Until a wave is given about five minutes.
   private static final int MOST_DOUBLINGS = 5;
 
-  /// After so many answers a provider is known, of which a worker knew only that messages wait for it.
+  /// A worker that knows only that messages wait for a provider knows it after so many answers.
   private static final int KNOWN_AFTER = 6;
 
   /// What an app has in `later`, or on its way back.
@@ -50,15 +50,15 @@ public final class ReturningMessages {
     /// Whether any of its messages is in `later`, as far as is known.
     boolean inLater;
 
-    /// When the last one that was deferred comes back by itself.
+    /// When the app's last deferred message comes back by itself.
     long lastBackNanos;
 
-    /// In a row.
+    /// Fetches in a row that found nothing.
     int emptyFetches;
 
     long nextFetchNanos;
 
-    /// Fetched and not arrived yet.
+    /// Messages that were fetched and have not arrived.
     int expected;
 
     /// When the first message of this wave was fetched, and how many have been.
@@ -66,7 +66,7 @@ public final class ReturningMessages {
 
     int waveSize;
 
-    /// Of [#ON_ITS_WAY].
+    /// How often [#ON_ITS_WAY] is doubled for this wave.
     int doublings;
 
     private OfApp(long nowNanos) {
@@ -198,7 +198,7 @@ public final class ReturningMessages {
     }
   }
 
-  /// What came of [#expect]. An app of which nothing was found is asked about again after
+  /// Reports the result of a fetch. An app of which nothing was found is asked about again after
   /// [#FETCH_AGAIN], and no more after [#EMPTY_FETCHES].
   ///
   /// @param messages how many were expected

@@ -1,4 +1,5 @@
-/// What each lane may have in hand: places at its provider, waits for devices, turns at MySQL.
+/// What each lane may have in hand: permits for requests to its provider, and long waits for
+/// devices.
 @NullMarked
 package io.pushplanet.gateway.lane;
 

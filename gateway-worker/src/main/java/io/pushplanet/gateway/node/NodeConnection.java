@@ -24,17 +24,18 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// One Paho connection to the trusted listener of a node. Frames of many threads share it; their answers come back on the
-/// connection's own topic and find their frame by its number. When the connection breaks, every open frame ends at once:
-/// what it had not answered counts as unanswered. Thread-safe.
+/// One Paho connection to the trusted listener of a node. Frames of many threads share it; their
+/// answers come back on the connection's own topic and find their frame by its number. When the
+/// connection breaks, every open frame ends at once: targets without an answer count as unanswered.
+/// Thread-safe.
 final class NodeConnection implements MqttCallback {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConnection.class);
   static final Duration KEEP_ALIVE = Duration.ofSeconds(15);
 
-  // Paho refuses a publish past the server's receive maximum (paho.mqtt.java#551, #993): we wait in
-  // front of it instead. How many there may be is known from CONNACK on. It tells a waiting thread
-  // that its publish is done before it stops to count it, and a listener after, so it is the
-  // listener that makes room.
+  // Paho refuses a publish past the server's receive maximum (paho.mqtt.java#551, #993), so we wait
+  // before we publish. The limit is known from CONNACK on. Paho tells a waiting thread that its
+  // publish is done before it stops counting it, and tells a listener afterwards, so the listener
+  // gives the permit back.
   private final Semaphore publishing = new Semaphore(0);
   private final MqttActionListener makesRoom =
       new MqttActionListener() {
@@ -57,7 +58,7 @@ final class NodeConnection implements MqttCallback {
     this.within = within;
   }
 
-  /// Connects and subscribes to its answers.
+  /// Connects, and subscribes to the answers.
   ///
   /// @param within how long the node may take for each acknowledgement
   /// @throws MqttException when it takes longer or refuses
@@ -96,16 +97,18 @@ final class NodeConnection implements MqttCallback {
     return client.isConnected();
   }
 
-  /// What has left and is not acknowledged yet.
+  /// A publish that has left and is not acknowledged yet.
   interface Sent {
-    /// @throws MqttException when the node did not acknowledge it: targets may have got it all the same
+    /// @throws MqttException when the node did not acknowledge it; targets may have got it all the
+    ///     same
     void awaitAcknowledgement() throws MqttException;
   }
 
   /// Publishes a frame; its answers go to `frame`.
   ///
-  /// @param atMost how long it may wait for room
-  /// @throws NodeUnreachable when earlier ones are not acknowledged, so that there is no room for it
+  /// @param atMost how long the publish may wait for a permit
+  /// @throws NodeUnreachable when earlier publishes are not acknowledged, so that there is no
+  ///     permit
   /// @throws MqttException when the connection broke
   Sent send(String topic, String number, byte[] body, PendingFrame frame, Duration atMost)
       throws MqttException {

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Frames on their way to a node, and the one connection on which they go: with two, what follows closely would overtake. They
-/// leave in the order of their tickets; the first that finds no connection makes one, and those behind it wait for what becomes
-/// of that. Thread-safe.
+/// Sends frames to a node on its one connection: with two connections, a frame could overtake one
+/// sent just before. Frames leave in the order of their tickets. The first frame that finds no
+/// connection opens one, and the frames behind it wait for the result. Thread-safe.
 final class NodeSender implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeSender.class);
 
-  /// After a failed connect the next try waits so long. Frames come by the hundred, and a client that connects has threads of its
-  /// own.
+  /// After a failed connect the next try waits so long. Frames come by the hundred, and a client
+  /// that connects has threads of its own.
   private static final Duration AFTER_A_FAILURE = Duration.ofSeconds(1);
 
   private final NodeAddress address;
@@ -43,20 +43,22 @@ final class NodeSender implements AutoCloseable {
   }
 
   interface Use {
-    /// @param atMost how long it may wait for room
+    /// @param atMost how long it may wait for a permit to publish
     NodeConnection.Sent on(NodeConnection connection, Duration atMost) throws MqttException;
   }
 
-  /// To be used, or passed.
+  /// A ticket to send with; if it is not used, it must be passed.
   Ticket ticket() {
     return tickets.take();
   }
 
-  /// Returns when the node has acknowledged what was sent; those behind it may send as soon as it has left.
+  /// Sends a frame, and returns when the node has acknowledged it. The frames behind it may leave
+  /// as soon as it has left.
   ///
-  /// @param atMost how long it may take to leave, where that is less than the usual
+  /// @param atMost how long it may take to leave, where that is less than usual
   /// @return the connection that was used
-  /// @throws NodeUnreachable when there is none, or it broke, or what is before it did not leave
+  /// @throws NodeUnreachable when there is no connection, or it broke, or an earlier frame did not
+  ///     leave
   NodeConnection with(Ticket ticket, Duration atMost, Use use) {
     NodeConnection connection = null;
     try {
@@ -124,7 +126,7 @@ final class NodeSender implements AutoCloseable {
     }
   }
 
-  /// All who used it notice; one of them tells and tidies up.
+  /// Every frame that used the connection notices; one of them logs and closes it.
   private void lost(@Nullable NodeConnection connection, Throwable why) {
     if (connection != null && live.compareAndSet(connection, null)) {
       warn(why);

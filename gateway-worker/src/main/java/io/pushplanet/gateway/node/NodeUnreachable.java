@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.node;
 
-/// The node did not take what it was to be given, as far as this process knows. Why is in the log, or was a moment ago.
+/// The node did not take a frame, as far as this process knows. The reason is in the log, or was a
+/// moment ago.
 final class NodeUnreachable extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -11,7 +12,7 @@ final class NodeUnreachable extends RuntimeException {
     this.word = word;
   }
 
-  /// What a timeline shows.
+  /// The reason in a timeline.
   String word() {
     return word;
   }

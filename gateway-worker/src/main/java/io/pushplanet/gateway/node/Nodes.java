@@ -43,23 +43,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-/// The connection managers as the gateway sees them: frames out, outcomes back, over a Paho connection for each priority that all
-/// frames for a node share. They leave in the order in which they were queued. A worker that stops waits for answers only a little
-/// longer. Thread-safe.
+/// The connection managers as the gateway sees them: frames out, outcomes back. For each node and
+/// priority, all frames share one Paho connection, and leave in the order in which they were
+/// queued. A worker that stops waits for answers only a little longer. Thread-safe.
 public final class Nodes implements SmartLifecycle, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
   private static final String WORKER_STOPS = "worker_stops";
   private static final Duration LEASES_KEPT = Duration.ofSeconds(1);
 
-  /// A node that takes longer for an acknowledgement is left.
+  /// A node that takes longer for an acknowledgement is given up.
   private static final Duration ACKNOWLEDGED = Duration.ofSeconds(5);
 
-  /// Connections that no frame used for so long are closed: their node may have gone.
+  /// A connection that no frame used for so long is closed: its node may be gone.
   private static final Duration UNUSED = Duration.ofMinutes(10);
 
-  /// So long a worker that stops still sends to nodes and waits for answers, as a message does unless it says otherwise. With
-  /// [#ACKNOWLEDGED] after it, what becomes of them is durable before its consumers leave the broker (`InHand`), else all of a batch
-  /// would be handed out again for one device or node that is silent.
+  /// A worker that stops goes on sending to nodes and waiting for answers for so long, which is how
+  /// long a message waits by default. After that and [#ACKNOWLEDGED] the outcomes are durable
+  /// before the worker's consumers leave the broker (`InHand`). Otherwise a whole batch would be
+  /// handed out again for one silent device or node.
   private static final Duration LAST_ANSWERS = Duration.ofSeconds(6);
 
   private final Supplier<List<NodeLease>> directory;
@@ -75,13 +76,13 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   private volatile boolean running;
   private volatile boolean abandoned;
 
-  /// What is high never waits behind what is normal.
+  /// High priority never waits behind normal.
   private record Key(NodeAddress address, Priority priority) {}
 
   /// @param looks how often the directory was asked, whether or not it answered
   private record Leases(Map<NodeId, NodeLease> byId, long readAtNanos, long looks) {}
 
-  /// @param directory reads the nodes whose leases run
+  /// @param directory reads the nodes with a current lease
   /// @param nanoTime never set, unlike the clock
   public Nodes(
       Supplier<List<NodeLease>> directory,
@@ -116,12 +117,13 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     Gauge.builder("pushplanet.node.connections", senders, Nodes::open).register(meters);
   }
 
-  /// A frame's place in the line to its node: to be sent with, or closed, else those behind it wait in vain.
+  /// A frame's place in the order of its node. It must be sent with, or closed: the frames behind
+  /// it wait for that.
   public static final class SendSlot implements AutoCloseable {
     private final @Nullable NodeSender sender;
     private final Ticket ticket;
 
-    /// @param line null where the node has no lease
+    /// @param sender null where the node has no lease
     private SendSlot(@Nullable NodeSender sender) {
       this.sender = sender;
       this.ticket = sender == null ? Ticket.ofNoOrder() : sender.ticket();
@@ -142,9 +144,10 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     return senders.get(new Key(NodeAddress.of(lease), priority));
   }
 
-  /// Sends one frame and hands its answers on as they come, on the calling thread; returns when every target has one, at the
-  /// latest shortly after `answerBy`. What the node did not answer, also because it is gone, is `timeout`; a node without a
-  /// lease is `not_here`.
+  /// Sends one frame and passes its answers on as they come, on the calling thread. Returns when
+  /// every target has one, at the latest shortly after `answerBy`. A target that the node did not
+  /// answer for, also because the node is gone, gets `timeout`; with a node without a lease,
+  /// `not_here`.
   public void deliver(
       SendSlot slot,
       List<NodeFrame.Message> messages,
@@ -160,7 +163,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
         some -> answers.accept(some.stream().map(outcome -> believed(targets, outcome)).toList()));
   }
 
-  /// The same for one message to many devices of an app.
+  /// Like [#deliver], for one message to many devices of an app.
   public void broadcast(
       SendSlot slot,
       NodeFrame.Message message,
@@ -195,7 +198,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     PendingFrame frame = new PendingFrame(targets);
     pending.add(frame);
     long sentNanos = nanoTime.getAsLong();
-    // The node answers by the deadline; its answer needs a moment to come back.
+    // The node answers by the deadline; the answer needs a moment to come back.
     Duration answerWithin = Duration.between(clock.instant(), answerBy.plusMillis(500));
     long endNanos = sentNanos + answerWithin.toNanos();
     String silence = "no_answer";
@@ -234,7 +237,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     }
   }
 
-  /// Sends nothing once nobody waits for it.
+  /// Sends nothing once the worker no longer waits for answers.
   private NodeConnection with(SendSlot slot, NodeSender sender, Duration atMost, NodeSender.Use use) {
     throwIfStopped();
     return sender.with(
@@ -252,7 +255,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     }
   }
 
-  /// Who has lost the device settles nothing for it.
+  /// A node that has lost a device must not settle a message for it.
   private static NodeOutcomes.Outcome believed(
       List<NodeFrame.Target> targets, NodeOutcomes.Outcome outcome) {
     return Fencing.settles(targets.get(outcome.target()).epoch(), outcome.epoch())
@@ -276,8 +279,9 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
 
   /// Asks a node to look into the inboxes of devices that may be connected.
   ///
-  /// @return false when the request may not have reached it: ask again. A node without a lease has no devices; they are
-  ///     drained where they connect next, or once their node is back in the directory. Whether it has one must be known.
+  /// @return false when the request may not have reached the node: ask again. A node that is known
+  ///     to have no lease has no devices; they are drained where they connect next, or once their
+  ///     node is back in the directory
   public boolean drain(NodeId node, Priority priority, NodeFrame.Drain drain) {
     try (SendSlot slot = queue(node, priority)) {
       NodeSender sender = slot.sender;
@@ -317,7 +321,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     return running;
   }
 
-  /// What is waited for now or later is silent, and no node is asked to look.
+  /// From now on every target without an answer counts as silent, and nothing more is sent.
   void abandonAll() {
     abandoned = true;
     pending.forEach(PendingFrame::abandon);
@@ -332,8 +336,9 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     senders.asMap().values().forEach(NodeSender::close);
   }
 
-  /// Leases are read again after [#LEASES_KEPT]. One thread reads; the others go on with what was known, except where they look
-  /// for a node that was not: they wait for its answer, and go by it also when it is none.
+  /// Leases are read again after [#LEASES_KEPT]. One thread reads, and the others use the leases
+  /// known so far. Only a thread that looks for an unknown node waits for the reader, and goes by
+  /// its result even if the read failed.
   private Optional<NodeLease> lease(NodeId node) {
     Leases known = leases;
     if (isOld(known)) {

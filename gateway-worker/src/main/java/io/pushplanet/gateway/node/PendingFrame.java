@@ -9,8 +9,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/// A frame whose targets are being answered. The connection's thread hands answers in, one other thread takes them out as they
-/// come. As many can wait as the node sends answers for the frame's targets.
+/// A frame whose targets are being answered. The connection's thread puts answers in, and one other
+/// thread takes them out as they come. The queue holds at most as many answers as the node sends
+/// for the frame's targets.
 final class PendingFrame {
   private static final List<NodeOutcomes.Outcome> NO_MORE = List.of();
 
@@ -63,7 +64,7 @@ final class PendingFrame {
     return first;
   }
 
-  /// The targets that [#next] has not told of.
+  /// The targets that [#next] has not returned.
   List<NodeOutcomes.Outcome> unanswered(String reason) {
     return unanswered.stream()
         .mapToObj(target -> new NodeOutcomes.Outcome(target, NodeOutcomes.Result.TIMEOUT, reason))

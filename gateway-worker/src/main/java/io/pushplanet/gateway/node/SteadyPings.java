@@ -6,10 +6,10 @@ import org.eclipse.paho.mqttv5.client.MqttPingSender;
 import org.eclipse.paho.mqttv5.client.internal.ClientComms;
 import org.jspecify.annotations.Nullable;
 
-/// Lets Paho look at a connection when a ping is due, by a clock that nobody can set. Paho's own goes by [java.util.Timer]: when
-/// the machine's clock is put back, no ping leaves until it has caught up
-/// ([paho.mqtt.java#958](https://github.com/eclipse-paho/paho.mqtt.java/issues/958)), and the node closes the connection.
-/// Thread-safe; for one connection.
+/// Makes Paho check a connection whenever a ping is due, by a clock that is never set. Paho's own
+/// [java.util.Timer] follows the machine's clock: when that is put back, no ping leaves until it
+/// has caught up ([paho.mqtt.java#958](https://github.com/eclipse-paho/paho.mqtt.java/issues/958)),
+/// and the node closes the connection. Thread-safe; for one connection.
 final class SteadyPings implements MqttPingSender {
   private volatile @Nullable ClientComms connection;
   private volatile boolean running;
@@ -38,7 +38,7 @@ final class SteadyPings implements MqttPingSender {
     CompletableFuture.delayedExecutor(delayMillis, TimeUnit.MILLISECONDS).execute(this::look);
   }
 
-  /// Sends a ping where one is due, and schedules the next look.
+  /// Sends a ping where one is due, and schedules the next check.
   private void look() {
     var comms = connection;
     if (running && comms != null) {

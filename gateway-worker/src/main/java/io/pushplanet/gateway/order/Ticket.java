@@ -6,7 +6,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/// A place in an order. Whoever has it lets it [pass][#pass] in any case, or those behind wait in vain. Thread-safe.
+/// A place in an order. Its holder must [pass][#pass] in any case, or the tickets behind it wait in
+/// vain. Thread-safe.
 public final class Ticket {
   private final CompletableFuture<Void> before;
   private final CompletableFuture<Void> passed = new CompletableFuture<>();
@@ -18,15 +19,16 @@ public final class Ticket {
     this.gone = before.runAfterBoth(passed, () -> {});
   }
 
-  /// Of one who has no order to keep.
+  /// A ticket that waits for no other.
   public static Ticket ofNoOrder() {
     return new Ticket(CompletableFuture.completedFuture(null));
   }
 
-  /// Waits for all before it to pass.
+  /// Waits until all earlier tickets have passed.
   ///
-  /// @return whether they did within `atMost`. Else neither this one nor who is behind it waits for them any longer once it
-  ///     passes: one that hangs holds up its followers once, not each of them
+  /// @return whether they did within `atMost`. If not, this ticket and those behind it no longer
+  ///     wait for them once this one passes: a holder that hangs delays its followers once, not
+  ///     each of them
   public boolean await(Duration atMost) throws InterruptedException {
     try {
       before.get(Math.max(0, atMost.toNanos()), TimeUnit.NANOSECONDS);
@@ -39,7 +41,8 @@ public final class Ticket {
     }
   }
 
-  /// Lets those behind it go on, once those before it have passed. More than once does no harm.
+  /// Lets the tickets behind it go on once those before it have passed. More than once does no
+  /// harm.
   public void pass() {
     passed.complete(null);
     if (waitedInVain) {
@@ -47,7 +50,7 @@ public final class Ticket {
     }
   }
 
-  /// Complete when this and all before it have passed.
+  /// Complete when this ticket and all before it have passed.
   CompletableFuture<Void> gone() {
     return gone;
   }

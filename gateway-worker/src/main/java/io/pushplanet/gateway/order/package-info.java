@@ -1,4 +1,4 @@
-/// Keeps an order among what is worked on side by side.
+/// Keeps an order among work that is done at the same time, and among threads that wait for room.
 @NullMarked
 package io.pushplanet.gateway.order;
 

@@ -10,11 +10,13 @@ import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 
-/// The parcels of a batch that a node had before, while they wait for their turn at a provider. What ends meanwhile is not sent: a
-/// device may acknowledge late, or its message be cancelled. Whoever waits for the batch looks, for all of them together, so that
-/// nobody who holds a place of the lane waits for the database, and one batch of a worker at a time. Thread-safe.
+/// The parcels of a batch that went to a node before, while they wait for their turn at a provider.
+/// A parcel that ends meanwhile is not sent: its device may acknowledge late, or its message may be
+/// cancelled. The thread that waits for the batch checks all of them together, so that no thread
+/// with a permit waits for the database. One batch of a worker checks at a time. Thread-safe.
 public final class Fallbacks {
-  /// Between two looks of a batch, where no other is looking. What a node tells is in the database after some tenths of a second.
+  /// Between two checks of a batch, if no other batch is checking. What a node tells is in the
+  /// database after some tenths of a second.
   private static final Duration LOOK = Duration.ofMillis(500);
 
   private final SettledBefore settledBefore;
@@ -29,13 +31,13 @@ public final class Fallbacks {
   @GuardedBy("this")
   private final Set<Parcel> ended = identities(List.of());
 
-  /// Of the thread that waits for the batch.
+  /// Confined to the thread that waits for the batch.
   private long lookedNanos = System.nanoTime();
 
-  /// @param parcels that have just been looked at
-  /// @param looks a permit for each batch that looks at a time, shared by all
-  /// @param calledOff told of each that is not sent because its device acknowledged
-  /// @param cancelled told of each that is not sent because its message was cancelled
+  /// @param parcels that were checked a moment ago
+  /// @param looks a permit for each batch that may check at a time, shared by all
+  /// @param calledOff is given each parcel that is not sent because its device acknowledged
+  /// @param cancelled is given each parcel that is not sent because its message was cancelled
   public Fallbacks(
       List<Parcel> parcels,
       SettledBefore settledBefore,
@@ -54,12 +56,12 @@ public final class Fallbacks {
     this.none = waiting.isEmpty();
   }
 
-  /// Whether nobody has to look.
+  /// Whether there is nothing to check.
   public boolean isEmpty() {
     return none;
   }
 
-  /// To be called several times a second by one thread. Blocks.
+  /// Checks the waiting parcels. To be called several times a second by one thread. Blocks.
   public void look() {
     if (none || System.nanoTime() - lookedNanos < LOOK.toNanos() || !looks.tryAcquire()) {
       return;
@@ -96,22 +98,22 @@ public final class Fallbacks {
     waiting.removeAll(ended);
   }
 
-  /// Their wait is over.
+  /// These parcels wait no longer.
   ///
-  /// @param together loses those that ended meanwhile
-  public void leave(List<Parcel> together) {
+  /// @param request loses the parcels that ended meanwhile
+  public void leave(List<Parcel> request) {
     if (none) {
       return;
     }
     synchronized (this) {
-      for (Parcel parcel : together) {
+      for (Parcel parcel : request) {
         waiting.remove(parcel);
       }
-      together.removeAll(ended);
+      request.removeAll(ended);
     }
   }
 
-  /// Parcels are long to compare.
+  /// Compares parcels by identity: comparing their content takes long.
   private static Set<Parcel> identities(List<Parcel> parcels) {
     Set<Parcel> identities = Collections.newSetFromMap(new IdentityHashMap<>());
     identities.addAll(parcels);

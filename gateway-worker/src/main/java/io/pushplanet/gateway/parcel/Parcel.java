@@ -7,7 +7,7 @@ import java.util.List;
 
 /// One message for one device: the unit that succeeds or fails alone.
 ///
-/// @param repeat it is not on its first way: it may have been sent, parked or ended before
+/// @param repeat whether it may have been sent, parked or ended before
 public record Parcel(Push push, Recipient recipient, boolean repeat) {
   public DeviceKey key() {
     return new DeviceKey(push.app(), recipient.device());

@@ -16,10 +16,12 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// Leaves out parcels that have ended already, or whose message was cancelled. Asked only for what is not on its first way: what
-/// the broker hands out again, what comes back from `later`, what fell back from another channel. It spares devices a second
-/// copy where it can. What failed of a bug of ours has not ended for good: it lies in the dead letters, and an operator may replay
-/// it. While the database is away everything is delivered without a wait, and the device knows a repeat by the message's id.
+/// Leaves out parcels that have ended already, or whose message was cancelled. Asked only about
+/// parcels that are not on their first way: handed out again by the broker, back from `later`, or
+/// fallen back from another channel. It spares devices a second copy where it can. A parcel that
+/// failed because of a bug of ours has not ended for good: it is a dead letter, and an operator may
+/// replay it. While the database is away everything is delivered without a wait, and the device
+/// knows a repeat by the message's id.
 public final class SettledBefore {
   private static final Logger LOG = LoggerFactory.getLogger(SettledBefore.class);
   private static final int ROWS_PER_SELECT = 200;
@@ -43,18 +45,18 @@ public final class SettledBefore {
     this.breaker = breaker;
   }
 
-  /// What is known of some parcels.
+  /// The result of a check.
   ///
-  /// @param left those to be sent
-  /// @param calledOff of the others those that fell back from MQTT, and were delivered over it after all
-  /// @param cancelled of the others those whose message was cancelled before they came to an end
+  /// @param left parcels to be sent
+  /// @param calledOff parcels that fell back from MQTT, and were delivered over MQTT after all
+  /// @param cancelled parcels whose message was cancelled before they ended
   public record Look(List<Parcel> left, List<Parcel> calledOff, List<Parcel> cancelled) {
     private static Look nothingKnown(List<Parcel> parcels) {
       return new Look(parcels, List.of(), List.of());
     }
   }
 
-  /// As far as anybody knows.
+  /// Checks the parcels, as far as the database answers; unknown ones are left to be sent.
   public Look look(List<Parcel> parcels) {
     if (parcels.isEmpty() || !breaker.mayAsk()) {
       return Look.nothingKnown(parcels);
@@ -68,7 +70,8 @@ public final class SettledBefore {
     }
   }
 
-  /// Asks, whatever came of it before: for who has time, and would keep for good what was called off meanwhile.
+  /// Checks the parcels even if the database did not answer before. For a caller that has time, and
+  /// that would store for good what was called off meanwhile.
   ///
   /// @throws DataAccessException when MySQL does not answer
   public Look surely(List<Parcel> parcels) {
@@ -95,7 +98,7 @@ public final class SettledBefore {
     return new Look(left, calledOff, cancelled);
   }
 
-  /// Those that were cancelled, as far as anybody knows.
+  /// The messages that were cancelled; none where the database does not answer.
   ///
   /// @param messages of one batch
   public Set<MessageId> cancelled(Set<MessageId> messages) {

@@ -13,9 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
-/// Whom a message that has waited is for: its device may be deleted meanwhile, its token be another device's (another user logged in
-/// on the same phone), the device be another user's, or have a new token. Nobody is told what was for somebody else. While the database is away, nothing
-/// comes back from `later`, and the little that falls back from MQTT goes on as it was addressed. Thread-safe.
+/// Finds where a message that has waited must go now: meanwhile its device may have been deleted,
+/// have another user, or have a new token, or its token may be another device's (another user
+/// logged in on the same phone). No user gets a message that was for another one. While the
+/// database is away, nothing comes back from `later`, and the few messages that fall back from MQTT
+/// go where they were addressed. Thread-safe.
 public final class WaitedFor {
   private static final Logger LOG = LoggerFactory.getLogger(WaitedFor.class);
 
@@ -27,12 +29,12 @@ public final class WaitedFor {
     this.breaker = breaker;
   }
 
-  /// What is known of some parcels.
+  /// The result of a check.
   ///
-  /// @param left those to be sent, to the tokens that their devices have now
-  /// @param deleted of the others those whose devices are not registered any more
-  /// @param notTheirs of the others those that are for a user who no longer has the device
-  /// @param withoutToken of the others those whose devices have no token of the channel any more
+  /// @param left parcels to be sent, with the tokens that their devices have now
+  /// @param deleted parcels whose devices are no longer registered
+  /// @param notTheirs parcels for a user who no longer has the device
+  /// @param withoutToken parcels whose devices no longer have a token of the channel
   public record Look(
       List<Parcel> left, List<Parcel> deleted, List<Parcel> notTheirs, List<Parcel> withoutToken) {
     private static Look nothingKnown(List<Parcel> parcels) {
@@ -40,7 +42,7 @@ public final class WaitedFor {
     }
   }
 
-  /// As far as anybody knows. Blocks.
+  /// Checks the parcels, as far as the database answers; unknown ones are left as they are. Blocks.
   public Look look(Channel channel, List<Parcel> parcels) {
     List<Parcel> waited = parcels.stream().filter(WaitedFor::hasWaited).toList();
     if (waited.isEmpty() || !breaker.mayAsk()) {
@@ -77,7 +79,7 @@ public final class WaitedFor {
     return look;
   }
 
-  /// Than who has the device now.
+  /// Whether the message is for another user than the device's current one.
   private static boolean isForAnother(Parcel parcel, Registered current) {
     String user = parcel.recipient().user();
     return user != null && !user.equals(current.user());
@@ -87,7 +89,8 @@ public final class WaitedFor {
     return new Parcel(parcel.push(), current.of(parcel.recipient().user()), parcel.repeat());
   }
 
-  /// What stands in a device's place is not registered, and who is parked already has been looked after by whoever deleted the device.
+  /// A recipient that is no device is not registered. For parked messages, the request that deletes
+  /// a device clears its inbox.
   private static boolean hasWaited(Parcel parcel) {
     return (parcel.push().cameBack() || !parcel.push().tried().isEmpty())
         && parcel.push().inInbox() == null
@@ -98,7 +101,7 @@ public final class WaitedFor {
     return current.token(channel).isPresent() && isAlike(parcel, current);
   }
 
-  /// With the vendors to fall back to.
+  /// The recipient over MQTT, with the vendors to fall back to.
   private static Recipient overMqtt(Parcel parcel, Registered device) {
     Recipient current = device.recipient();
     return isAlike(parcel, current)
@@ -106,7 +109,7 @@ public final class WaitedFor {
         : new Recipient(current.device(), current.mqtt(), null, null, null, null, null);
   }
 
-  /// What was for all of a topic does not ring as a call.
+  /// A message that was for a whole topic must not ring as a call.
   private static boolean isAlike(Parcel parcel, Recipient current) {
     return current.onlyForNamed() == parcel.recipient().onlyForNamed();
   }
