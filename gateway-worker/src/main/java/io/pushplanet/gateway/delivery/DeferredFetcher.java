@@ -42,8 +42,8 @@ final class DeferredFetcher {
               .forEach(lane.returning()::markDeferred));
     }
     rounds++;
-    lanes.forEach((name, lane) ->
-        lane.returning().appsInLater().forEach(app -> fetch(name, lane, app)));
+    lanes.forEach(
+        (name, lane) -> lane.returning().appsInLater().forEach(app -> fetch(name, lane, app)));
   }
 
   private void fetch(String name, Lane lane, AppId app) {

@@ -159,7 +159,8 @@ public final class Delivery {
       }
     }
     if (!repeats.isEmpty()) {
-      onFirstWay.addAll(lane.databasePermits().withPermit(() -> stillWanted(channel, repeats, outbox)));
+      onFirstWay.addAll(
+          lane.databasePermits().withPermit(() -> stillWanted(channel, repeats, outbox)));
     }
     return onFirstWay;
   }

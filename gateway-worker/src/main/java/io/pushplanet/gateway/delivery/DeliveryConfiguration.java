@@ -198,13 +198,21 @@ class DeliveryConfiguration {
 
   @Bean
   PeriodicTask fetchesHigh(
-      Lanes lanes, DataSource database, LanePublisher publisher, Clock clock, MeterRegistry meters) {
+      Lanes lanes,
+      DataSource database,
+      LanePublisher publisher,
+      Clock clock,
+      MeterRegistry meters) {
     return fetches(Priority.HIGH, lanes, database, publisher, clock, meters);
   }
 
   @Bean
   PeriodicTask fetchesNormal(
-      Lanes lanes, DataSource database, LanePublisher publisher, Clock clock, MeterRegistry meters) {
+      Lanes lanes,
+      DataSource database,
+      LanePublisher publisher,
+      Clock clock,
+      MeterRegistry meters) {
     return fetches(Priority.NORMAL, lanes, database, publisher, clock, meters);
   }
 

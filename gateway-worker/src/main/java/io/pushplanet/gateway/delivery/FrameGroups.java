@@ -33,7 +33,9 @@ final class FrameGroups {
     static Key of(NodeId node, Request request) {
       return new Key(
           node,
-          request.fallsBack() ? FrameGroups.fallsBackAfter(request) : DeliveryOptions.DEFAULT_FALLBACK_AFTER);
+          request.fallsBack()
+              ? FrameGroups.fallsBackAfter(request)
+              : DeliveryOptions.DEFAULT_FALLBACK_AFTER);
     }
   }
 

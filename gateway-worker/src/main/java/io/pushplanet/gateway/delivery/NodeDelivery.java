@@ -208,8 +208,7 @@ final class NodeDelivery {
             Frame.split(few)
                 .forEach(frame ->
                     outgoing.add(
-                        new Outgoing(
-                            node, few, slot -> sendFrame(slot, frame, owners, answers))));
+                        new Outgoing(node, few, slot -> sendFrame(slot, frame, owners, answers))));
     List<Request> few = new ArrayList<>();
     for (List<Request> alike : byMessage(requests)) {
       if (alike.size() < MANY) {

@@ -231,7 +231,8 @@ final class ProviderDelivery {
         return Collections.nCopies(
             request.size(), new DeliveryOutcome.Deferred(0, "worker_stops", null, false));
       } catch (RuntimeException | Error e) {
-        // A bug that one message meets must not send its neighbours a second time: only this message
+        // A bug that one message meets must not send its neighbours a second time: only this
+        // message
         // is tried again, and not for ever.
         LOG.error(
             "event=send_failed channel={} messageId={} appId={}",
@@ -239,8 +240,7 @@ final class ProviderDelivery {
             push.id(),
             push.app(),
             e);
-        return Collections.nCopies(
-            request.size(), new DeliveryOutcome.InternalError(e.toString()));
+        return Collections.nCopies(request.size(), new DeliveryOutcome.InternalError(e.toString()));
       }
     }
 
@@ -267,7 +267,8 @@ final class ProviderDelivery {
   }
 
   private static Response response(List<DeliveryOutcome> outcomes) {
-    Set<Response> responses = outcomes.stream().map(ProviderDelivery::response).collect(Collectors.toSet());
+    Set<Response> responses =
+        outcomes.stream().map(ProviderDelivery::response).collect(Collectors.toSet());
     if (responses.contains(Response.NO_ANSWER)) {
       return Response.NO_ANSWER;
     }
@@ -282,7 +283,7 @@ final class ProviderDelivery {
       case DeliveryOutcome.Deferred _, DeliveryOutcome.InternalError _ -> Response.NO_ANSWER;
       case DeliveryOutcome.PutOff _, DeliveryOutcome.CredentialFault _, DeliveryOutcome.Expired _ ->
           Response.NOT_ASKED;
-      // The message has ended, whoever said so, and there is nothing to wait for.
+      // The message has ended, and there is nothing to wait for.
       case DeliveryOutcome.Accepted _,
           DeliveryOutcome.Rejected _,
           DeliveryOutcome.TokenGone _,

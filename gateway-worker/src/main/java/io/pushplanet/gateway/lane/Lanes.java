@@ -105,7 +105,9 @@ public final class Lanes {
       int most = Math.min(mostInFlight, provider == null ? MOST_OVER_MQTT : provider.mostAtOnce());
       for (Priority priority : Priority.values()) {
         int returningTogether = provider != null && provider.takesNeighbours() ? NEIGHBOURS : 1;
-        Lane lane = new Lane(most, returningTogether, Objects.requireNonNull(databasePermits.get(priority)));
+        Lane lane =
+            new Lane(
+                most, returningTogether, Objects.requireNonNull(databasePermits.get(priority)));
         lanes.put(Topology.lane(channel, priority), lane);
         if (provider != null) {
           atProviders

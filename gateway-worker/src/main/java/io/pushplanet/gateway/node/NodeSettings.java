@@ -11,7 +11,7 @@ import org.springframework.validation.annotation.Validated;
 
 /// How the worker reaches the connection managers' trusted listeners.
 ///
-/// @param user who logs in at the nodes; must equal `cm.gateway-user`
+/// @param user the user name at the nodes; must equal `cm.gateway-user`
 /// @param password that user's password; must equal `cm.gateway-password`
 /// @param mostPublishing frames not yet acknowledged by the node, for each priority: each has a connection of its own
 /// @param answerWithin how long a frame's targets may take where no fallback is waiting

@@ -238,7 +238,8 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   }
 
   /// Sends nothing once the worker no longer waits for answers.
-  private NodeConnection with(SendSlot slot, NodeSender sender, Duration atMost, NodeSender.Use use) {
+  private NodeConnection with(
+      SendSlot slot, NodeSender sender, Duration atMost, NodeSender.Use use) {
     throwIfStopped();
     return sender.with(
         slot.ticket,

@@ -37,7 +37,7 @@ public final class Ticket {
       waitedInVain = true;
       return false;
     } catch (ExecutionException e) {
-      throw new IllegalStateException("nobody passes with an exception", e);
+      throw new IllegalStateException("a ticket passed with an exception", e);
     }
   }
 

@@ -17,7 +17,8 @@ final class RequestLimits {
   private final Duration atMost;
 
   /// Push services without requests are forgotten: a new bulkhead is as good.
-  private final Cache<String, PriorityBulkhead> origins = Caffeine.newBuilder().weakValues().build();
+  private final Cache<String, PriorityBulkhead> origins =
+      Caffeine.newBuilder().weakValues().build();
 
   /// @param connections the limit for all push services together
   /// @param perOrigin the limit for each

@@ -40,7 +40,7 @@ class ConnectFailureTest {
   }
 
   @Test
-  void nothing_known_is_no_more_than_that() {
+  void an_unknown_failure_has_the_general_word() {
     assertThat(ConnectFailure.word(null)).isEqualTo(ConnectFailure.UNKNOWN);
   }
 }

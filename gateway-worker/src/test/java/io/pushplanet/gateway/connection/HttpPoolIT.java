@@ -27,7 +27,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// One connection to a server that answers every request, behind a way that can die, or to one that misbehaves.
+/// One connection, to a server that answers every request but may become unreachable, or to one
+/// that misbehaves.
 class HttpPoolIT {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final int PING = 6;
@@ -48,7 +49,7 @@ class HttpPoolIT {
   }
 
   @Test
-  void the_place_of_a_connection_that_died_in_silence_is_free_again() throws Exception {
+  void the_pool_gets_back_the_place_of_a_connection_that_died_in_silence() throws Exception {
     Undisturbed.play(() -> {
       try (BlackHole way = new BlackHole(simulators.hms().port());
           HttpPool pool = pool()) {
@@ -82,8 +83,7 @@ class HttpPoolIT {
   }
 
   @Test
-  void the_place_of_a_connection_is_free_again_though_its_server_says_something_all_the_time()
-      throws Exception {
+  void the_pool_gets_back_the_place_of_a_connection_that_only_pings() throws Exception {
     Once talkative =
         new Once() {
           @Override
@@ -102,8 +102,7 @@ class HttpPoolIT {
   }
 
   @Test
-  void the_place_of_a_request_that_was_answered_before_it_was_read_is_free_again()
-      throws Exception {
+  void the_pool_gets_back_the_place_of_a_request_answered_before_it_was_read() throws Exception {
     ScriptedServer.Script hasty =
         new ScriptedServer.Script() {
           @Override

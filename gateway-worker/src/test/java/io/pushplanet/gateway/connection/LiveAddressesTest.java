@@ -17,7 +17,7 @@ class LiveAddressesTest {
   private final LiveAddresses live = new LiveAddresses(ticks::get);
 
   @Test
-  void the_first_is_taken_and_by_each_further_try_the_next() {
+  void each_further_try_takes_the_next_address() {
     assertThat(List.of(live.choose(ALL, 0), live.choose(ALL, 0))).containsOnly(A);
     assertThat(live.choose(ALL, 1)).isEqualTo(B);
     assertThat(live.choose(ALL, 2)).isEqualTo(C);
@@ -26,7 +26,7 @@ class LiveAddressesTest {
   }
 
   @Test
-  void one_that_was_out_of_reach_is_passed_over_by_everybody_for_a_while() {
+  void an_unreachable_address_is_passed_over_for_a_while() {
     live.failed(A);
     live.failed(C);
 
@@ -38,7 +38,7 @@ class LiveAddressesTest {
   }
 
   @Test
-  void where_all_were_out_of_reach_one_is_tried_all_the_same() {
+  void where_all_addresses_were_unreachable_one_is_still_tried() {
     ALL.forEach(live::failed);
 
     assertThat(live.choose(ALL, 0)).isEqualTo(A);

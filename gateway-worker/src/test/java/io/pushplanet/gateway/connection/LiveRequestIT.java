@@ -39,7 +39,7 @@ class LiveRequestIT {
           new LiveRequest(Trust.with(simulators.authority().pem()).context(), PATIENCE);
       URI hms = URI.create("https://localhost:" + simulators.hms().port() + "/");
 
-      // Whether a loop notices that it is closed under it depends on where it is just then.
+      // Whether a loop notices that it is closed depends on where it is at that moment.
       for (int count = 0; count < 10; count++) {
         assertThat(request.post(hms, Map.of(), new byte[0], PATIENCE).status()).isPositive();
       }

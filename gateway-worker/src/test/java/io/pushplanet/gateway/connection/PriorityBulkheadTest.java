@@ -32,8 +32,7 @@ class PriorityBulkheadTest {
   }
 
   @Test
-  void pushy_139_pushy_407_node_apn_191_no_more_get_in_than_there_are_permits()
-      throws Exception {
+  void pushy_139_pushy_407_node_apn_191_no_more_get_in_than_there_are_permits() throws Exception {
     PriorityBulkhead bulkhead = new PriorityBulkhead(10);
 
     int entered = 0;

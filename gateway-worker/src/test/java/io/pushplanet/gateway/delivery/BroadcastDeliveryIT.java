@@ -30,7 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/// One message for very many devices, some of which are away, and a node that dies over it.
+/// One message for very many devices, of which some are away, and a node that dies while it
+/// delivers.
 class BroadcastDeliveryIT extends NodeScene {
   private static final int CONNECTED = 200;
   private static final int ACKNOWLEDGED = 150;
@@ -45,8 +46,7 @@ class BroadcastDeliveryIT extends NodeScene {
   }
 
   @Test
-  void everybody_is_delivered_handed_to_a_vendor_or_waits_when_the_node_dies_in_the_middle()
-      throws Exception {
+  void each_device_gets_an_outcome_when_the_node_dies_in_the_middle() throws Exception {
     for (int number = 0; number < ACKNOWLEDGED; number++) {
       node.answer(device(number).value(), Result.DELIVERED);
     }
@@ -90,7 +90,7 @@ class BroadcastDeliveryIT extends NodeScene {
   }
 
   @Test
-  void a_cancelled_broadcast_on_the_lane_ends_for_everybody() throws Exception {
+  void a_cancelled_broadcast_on_the_lane_ends_for_all_devices() throws Exception {
     Push push = push();
     servers.cancel(push);
 
@@ -107,9 +107,7 @@ class BroadcastDeliveryIT extends NodeScene {
   }
 
   @Test
-  void
-      cancelled_broadcasts_of_two_lanes_wait_for_their_turn_at_a_database_that_hangs_and_none_goes_out()
-          throws Exception {
+  void cancelled_broadcasts_wait_for_a_hanging_database_and_none_goes_out() throws Exception {
     int permits = DatabasePermits.most(DeliveryForTests.POOL_SIZE);
     List<Push> broadcasts = new ArrayList<>();
     for (int i = 0; i < 2 * permits + 2; i++) {
@@ -125,7 +123,8 @@ class BroadcastDeliveryIT extends NodeScene {
       for (Push push : broadcasts) {
         byte[] batch = DeliveryScene.batch(push);
         Channel channel = batches.size() % 2 == 0 ? Channel.MQTT : Channel.FCM;
-        // Who asks the database runs, as far as the JVM knows: only a platform thread says so.
+        // To the JVM, a thread that waits for the database is running; only a platform thread shows
+        // that.
         batches.add(
             Thread.ofPlatform()
                 .start(() -> delivery.deliver(channel, batch, false, Ticket.ofNoOrder())));
@@ -162,7 +161,7 @@ class BroadcastDeliveryIT extends NodeScene {
             Integer.class));
   }
 
-  /// Not of the pool that the delivery has.
+  /// A connection outside the delivery's pool.
   private Connection ownConnection() throws Exception {
     return DriverManager.getConnection(
         servers.services().mysql().jdbcUrl(),
@@ -173,7 +172,7 @@ class BroadcastDeliveryIT extends NodeScene {
   private Push push() {
     List<Recipient> recipients = new ArrayList<>();
     for (int number = 0; number < RECIPIENTS; number++) {
-      // Of the connected ones that do not acknowledge some can be reached another way.
+      // Some of the connected devices that do not acknowledge can be reached another way.
       boolean vendor = number >= ACKNOWLEDGED && number < ACKNOWLEDGED + WITH_VENDOR;
       recipients.add(
           recipient(

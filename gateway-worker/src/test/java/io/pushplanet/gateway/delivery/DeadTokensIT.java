@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// What becomes of a token that its provider calls dead.
+/// What happens to a token that its provider calls dead.
 class DeadTokensIT extends DeliveryScene {
   @Test
   void a_token_that_the_provider_calls_gone_is_forgotten_unless_it_was_registered_again()
@@ -52,9 +52,9 @@ class DeadTokensIT extends DeliveryScene {
         .containsExactlyInAnyOrder("token forgotten", "token kept: registered again since");
   }
 
-  /// The message was addressed to the token as one of production, which it is not.
+  /// The message was addressed to a production token, but the token is not one.
   @Test
-  void a_token_that_was_registered_anew_is_not_forgotten_for_what_it_was_before() throws Exception {
+  void a_token_that_was_registered_again_is_not_forgotten() throws Exception {
     registered("d1", "apns", "token", "t1", clock.instant().plusSeconds(60));
     Push push = aPush(clock).from(APP).toApns("d1", "t1").build();
     clock.advance(Duration.ofSeconds(120));
@@ -92,7 +92,7 @@ class DeadTokensIT extends DeliveryScene {
   }
 
   @Test
-  void what_waited_for_a_device_that_is_deleted_is_sent_to_nobody() throws Exception {
+  void a_message_that_waited_for_a_deleted_device_is_not_sent() throws Exception {
     deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().postponed());
 
     assertThat(fcm.sent).isEmpty();
@@ -106,7 +106,7 @@ class DeadTokensIT extends DeliveryScene {
 
   /// Another user has logged in on the same phone meanwhile.
   @Test
-  void what_waited_for_a_device_whose_token_is_now_anothers_is_sent_to_nobody() throws Exception {
+  void a_message_is_not_sent_when_another_device_has_the_token() throws Exception {
     registered("d1", "fcm", "token", "t1", clock.instant());
     servers.sql().update("UPDATE channel_tokens SET device_id = 'd2'");
 
@@ -121,11 +121,11 @@ class DeadTokensIT extends DeliveryScene {
         });
   }
 
-  /// Whoever else it names gets it at their own.
+  /// Other users that the message names get it at their own devices.
   @ParameterizedTest
   @CsvSource({"u2,false", ",false", "u1,true"})
-  void what_waited_for_a_user_goes_to_nobody_elses_device(@Nullable String loggedIn, boolean theirs)
-      throws Exception {
+  void a_message_that_waited_for_a_user_is_not_sent_to_another_user(
+      @Nullable String loggedIn, boolean theirs) throws Exception {
     registered("d1", "fcm", "token", "t1", clock.instant());
     servers.sql().update("UPDATE devices SET user_id = ?", loggedIn);
     Push push = aPush(clock).from(APP).forUser("u1").toFcm("d1", "t1").build();
@@ -151,9 +151,9 @@ class DeadTokensIT extends DeliveryScene {
         });
   }
 
-  /// Else the second try would not know whose it was.
+  /// Otherwise the second try would not know the user.
   @Test
-  void what_waits_once_more_is_for_the_same_user_still() throws Exception {
+  void a_message_that_waits_again_is_still_for_the_same_user() throws Exception {
     registered("d1", "fcm", "token", "t1", clock.instant());
     servers.sql().update("UPDATE devices SET user_id = 'u1'");
     fcm.answers.put("d1", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", null, true));
@@ -165,7 +165,7 @@ class DeadTokensIT extends DeliveryScene {
   }
 
   @Test
-  void what_waited_takes_the_other_way_that_its_device_has_now() throws Exception {
+  void a_message_that_waited_takes_the_channel_that_its_device_has_now() throws Exception {
     registered("d1", "hms", "token", "h1", clock.instant());
 
     deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().retried());
@@ -177,7 +177,7 @@ class DeadTokensIT extends DeliveryScene {
   }
 
   @Test
-  void what_was_not_sent_does_not_hide_that_too_many_tokens_die() throws Exception {
+  void messages_that_were_not_sent_do_not_hide_that_too_many_tokens_die() throws Exception {
     IntStream.range(0, 100)
         .forEach(i ->
             fcm.answers.put(

@@ -40,7 +40,7 @@ public final class DeliveryForTests {
 
   static final int MOST_ERRORS = 3;
 
-  /// Of connections to MySQL: fewer than the tests have.
+  /// Connections to MySQL: fewer than the tests have.
   static final int POOL_SIZE = 10;
 
   private final Delivery delivery;
@@ -54,8 +54,7 @@ public final class DeliveryForTests {
     this.lanes = lanes;
     this.owedMoves = owedMoves;
     for (Priority priority : Priority.values()) {
-      fetchers.put(
-          priority, new DeferredFetcher(lanes.atProviders(priority), later, clock));
+      fetchers.put(priority, new DeferredFetcher(lanes.atProviders(priority), later, clock));
     }
   }
 
@@ -171,7 +170,8 @@ public final class DeliveryForTests {
             outboxes,
             clock,
             metrics);
-    OwedMoves owedMoves = new DeliveryConfiguration().owedMoves(settledBefore, overMqtt, outboxes, lanes);
+    OwedMoves owedMoves =
+        new DeliveryConfiguration().owedMoves(settledBefore, overMqtt, outboxes, lanes);
     return new DeliveryForTests(delivery, lanes, owedMoves, later, clock);
   }
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class DeliveryIT extends DeliveryScene {
   @Test
-  void what_a_provider_takes_is_delivered() throws Exception {
+  void a_message_that_the_provider_accepts_is_delivered() throws Exception {
     deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").toFcm("d2", "t2").build());
 
     assertThat(events(DeliveryEvent.Ended.class))
@@ -56,7 +56,7 @@ class DeliveryIT extends DeliveryScene {
   }
 
   @Test
-  void what_is_put_off_waits_without_a_request_and_takes_no_neighbour_along() throws Exception {
+  void a_message_that_is_put_off_waits_alone_and_without_a_request() throws Exception {
     hms.puttingOff = true;
     Push first = aPush(clock).from(APP).toHms("d1", "t1").build();
     Push back = servers.registered(aPush(clock).from(APP).toHms("d2", "t2").build()).retried();
@@ -66,14 +66,14 @@ class DeliveryIT extends DeliveryScene {
     assertThat(hms.requests).containsExactly(List.of("d2"));
     assertThat(servers.sql().queryForList("SELECT reason FROM later", String.class))
         .containsExactly("project_quota_rest");
-    // It was not tried.
+    // The message was not tried.
     assertThat(servers.sql().queryForList("SELECT pushes FROM later", String.class))
         .singleElement()
         .satisfies(waiting -> assertThat(waiting).contains("\"d1\"", "\"attempt\":0"));
   }
 
   @Test
-  void neighbours_of_one_message_travel_together_and_end_each_on_its_own() throws Exception {
+  void devices_of_one_message_share_a_request_and_end_on_their_own() throws Exception {
     hms.together = 3;
     hms.answers.put("d2", new DeliveryOutcome.Rejected(200, "80100000"));
     hms.answers.put("d3", new DeliveryOutcome.Deferred(503, "http_503", null, false));
@@ -118,7 +118,7 @@ class DeliveryIT extends DeliveryScene {
   }
 
   @Test
-  void what_expired_in_the_queue_is_not_sent() throws Exception {
+  void a_message_that_expired_in_the_queue_is_not_sent() throws Exception {
     Push push =
         aPush(clock)
             .from(APP)
@@ -157,7 +157,7 @@ class DeliveryIT extends DeliveryScene {
   }
 
   @Test
-  void a_long_wait_of_our_own_making_ends_with_a_last_try_before_the_ttl_does() throws Exception {
+  void a_long_back_off_of_ours_ends_with_a_last_try_before_the_ttl() throws Exception {
     apns.answers.put("d1", new DeliveryOutcome.Deferred(503, "ServiceUnavailable", null, true));
     Push push =
         aPush(clock)
@@ -172,9 +172,9 @@ class DeliveryIT extends DeliveryScene {
         .isEqualTo(Timestamp.from(push.expiresAt().minusSeconds(2)));
   }
 
-  /// FCM is to have ten seconds, and they are there.
+  /// FCM asks for ten seconds, and the time to live leaves them.
   @Test
-  void a_short_wait_of_our_own_making_ends_with_a_last_try_too() throws Exception {
+  void a_short_back_off_of_ours_ends_with_a_last_try_before_the_ttl() throws Exception {
     fcm.answers.put("d1", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", null, true));
     Push push =
         aPush(clock)
@@ -190,9 +190,10 @@ class DeliveryIT extends DeliveryScene {
         .isEqualTo(Timestamp.from(push.expiresAt().minusSeconds(2)));
   }
 
-  /// What was put off for a minute could be sent before, and nobody was asked for that minute.
+  /// The message was put off for a minute without a request, and it could be sent before its time
+  /// to live ends.
   @Test
-  void what_is_put_off_beyond_its_ttl_comes_back_before_that_ends() throws Exception {
+  void a_message_that_is_put_off_beyond_its_ttl_comes_back_before_it_ends() throws Exception {
     hms.puttingOff = true;
     Push push =
         aPush(clock)
@@ -226,7 +227,7 @@ class DeliveryIT extends DeliveryScene {
         .contains("\"attempt\":0", "\"waited\":true");
   }
 
-  /// Nobody's phone rings for a call of two hours ago, because the workers were down.
+  /// A phone must not ring for a call of two hours ago because the workers were down.
   @Test
   void now_or_never_is_not_hours_later() throws Exception {
     Push call =
@@ -272,7 +273,7 @@ class DeliveryIT extends DeliveryScene {
   }
 
   @Test
-  void rubbish_is_for_the_dead_letters_and_touches_nothing() throws Exception {
+  void a_malformed_batch_becomes_a_dead_letter_and_changes_nothing() throws Exception {
     byte[] rubbish = "[{\"id\":1}]".getBytes(StandardCharsets.UTF_8);
 
     assertThatThrownBy(() -> delivery.deliver(Channel.FCM, rubbish, false, Ticket.ofNoOrder()))

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/// What tests of the delivery have at hand: real servers, providers that answer what a test says, and a clock that is moved by
-/// hand.
+/// For tests of the delivery: real servers, providers that answer what a test says, and a clock
+/// that is moved by hand.
 abstract class DeliveryScene {
   static final String APP = "delivery-it";
 
@@ -74,7 +74,7 @@ abstract class DeliveryScene {
     return WireForm.join(Arrays.stream(pushes).map(WireForm::write).toList());
   }
 
-  /// Those that were told since the last time.
+  /// The events since the last call.
   <T extends DeliveryEvent> List<T> events(Class<T> type) throws Exception {
     return servers.drain(Topology.EVENTS, DeliveryEvent.class).stream()
         .filter(type::isInstance)

@@ -56,7 +56,7 @@ class NeighboursIT {
   private final ApnsForTests apns = new ApnsForTests();
   private RealServers servers;
 
-  /// Accepts every token but "bug", which it trips over, as it does over the app "broken".
+  /// Accepts every token but "bug", for which it throws, as it does for the app "broken".
   private static final class ApnsForTests implements Provider {
     final Queue<String> sent = new ConcurrentLinkedQueue<>();
     volatile boolean repaired;
@@ -118,7 +118,7 @@ class NeighboursIT {
   }
 
   @Test
-  void a_message_that_trips_over_a_bug_takes_no_neighbour_along() throws Exception {
+  void a_message_that_meets_a_bug_affects_no_other_message() throws Exception {
     byte[] batch =
         batch(aPush(clock).toApns("bug", "aa").toApns("d2", "bb").toApns("gone", "cc").build());
 
@@ -131,7 +131,7 @@ class NeighboursIT {
   }
 
   @Test
-  void an_error_before_a_message_has_its_turn_sends_no_neighbour_again() throws Exception {
+  void an_error_before_a_messages_turn_repeats_no_other_message() throws Exception {
     byte[] batch =
         WireForm.join(
             List.of(
@@ -146,7 +146,7 @@ class NeighboursIT {
   }
 
   @Test
-  void a_push_that_nobody_can_read_takes_no_neighbour_to_the_dead_letters() {
+  void an_unreadable_push_takes_no_other_push_to_the_dead_letters() {
     byte[] rubbish = "{\"id\":7}".getBytes(StandardCharsets.UTF_8);
     byte[] batch =
         WireForm.join(
@@ -164,8 +164,7 @@ class NeighboursIT {
   }
 
   @Test
-  void what_trips_over_a_bug_again_and_again_fails_and_is_kept_to_be_replayed_once()
-      throws Exception {
+  void a_message_that_meets_a_bug_again_and_again_becomes_a_dead_letter() throws Exception {
     DeliveryForTests delivery = delivery(servers.sessions());
     Push push = servers.registered(aPush(clock).toApns("bug", "aa").toApns("d2", "bb").build());
     byte[] batch = batch(push);
@@ -200,7 +199,7 @@ class NeighboursIT {
     assertThat(counts(push)).isEqualTo("2 recipients, 2 delivered, 0 failed");
   }
 
-  /// What of a batch is for the dead letters.
+  /// The dead letters of a batch.
   private static List<DeadItem> dead(DeliveryForTests delivery, byte[] batch) {
     List<DeadItem> dead = new ArrayList<>();
     assertThatThrownBy(() -> delivery.deliver(Channel.APNS, batch, false, Ticket.ofNoOrder()))
@@ -208,7 +207,7 @@ class NeighboursIT {
     return dead;
   }
 
-  /// Takes out what waits.
+  /// Takes out the messages in `later`.
   private byte[] later() {
     String waits = servers.sql().queryForObject("SELECT pushes FROM later", String.class);
     servers.sql().update("DELETE FROM later");
@@ -240,7 +239,7 @@ class NeighboursIT {
   }
 
   @Test
-  void a_message_for_a_device_that_is_away_is_parked_once_however_often_it_comes() {
+  void a_message_for_an_absent_device_is_parked_once() {
     DeliveryForTests delivery = delivery(servers.sessions());
     byte[] batch = batch(aPush(clock).toMqtt("away").build());
 
@@ -252,7 +251,7 @@ class NeighboursIT {
   }
 
   @Test
-  void nothing_is_parked_while_nobody_knows_who_is_connected() {
+  void nothing_is_parked_while_redis_is_away() {
     DeliveryForTests delivery = delivery(new SessionDirectory(away, clock));
 
     delivery.deliver(
@@ -264,7 +263,7 @@ class NeighboursIT {
   }
 
   @Test
-  void now_or_never_for_a_device_that_is_away_expires_and_is_not_parked() throws Exception {
+  void now_or_never_for_an_absent_device_expires_and_is_not_parked() throws Exception {
     DeliveryOptions nowOrNever =
         new DeliveryOptions(Route.MQTT, Duration.ZERO, Urgency.HIGH, null, Duration.ofSeconds(5));
 
@@ -280,13 +279,13 @@ class NeighboursIT {
     assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class)).isEmpty();
   }
 
-  /// An app that FCM's answers or its pace hold up, and all others.
+  /// Holds up one app, by FCM's answers or by its pace, and no other.
   private static final class FcmForTests implements Provider {
     final CountDownLatch goesOn = new CountDownLatch(1);
     final Queue<String> sent = new ConcurrentLinkedQueue<>();
     private final boolean before;
 
-    /// @param before whether it is held up before its messages have a place
+    /// @param before whether the app is held up before its messages have a permit
     FcmForTests(boolean before) {
       this.before = before;
     }
@@ -357,8 +356,7 @@ class NeighboursIT {
   }
 
   @Test
-  void an_app_whose_provider_hangs_leaves_places_to_others_and_lets_its_own_wait_elsewhere()
-      throws Exception {
+  void an_app_whose_provider_hangs_leaves_permits_to_others() throws Exception {
     FcmForTests fcm = new FcmForTests(false);
     DeliveryForTests delivery = delivery(servers.sessions(), fcm);
     byte[] broadcast = manyOfTheHeldUpApp();
@@ -376,7 +374,8 @@ class NeighboursIT {
       }
 
       assertThat(fcm.sent).hasSize(20);
-      // Of 64 places it has at most 52; the others of its 300 messages do not wait in the lane.
+      // The app gets at most 52 of 64 permits; the rest of its 300 messages do not wait in the
+      // lane.
       Eventually.within(
           Duration.ofSeconds(30),
           () -> {
@@ -395,7 +394,7 @@ class NeighboursIT {
     assertThat(heldUp.join(Duration.ofSeconds(60))).isTrue();
   }
 
-  /// Answers nobody: on some it gives up after a while, on the others when it is released.
+  /// Answers no request: it gives some up after a while, and the others when it is released.
   private static final class SilentFcm implements Provider {
     final CountDownLatch givesUp = new CountDownLatch(1);
     final AtomicInteger underWay = new AtomicInteger();
@@ -421,7 +420,7 @@ class NeighboursIT {
   }
 
   @Test
-  void an_app_whose_requests_time_out_is_kept_to_an_eighth_of_the_places() throws Exception {
+  void an_app_whose_requests_time_out_gets_an_eighth_of_the_permits() throws Exception {
     SilentFcm fcm = new SilentFcm();
     DeliveryForTests delivery = delivery(servers.sessions(), fcm);
     List<Thread> sends = new ArrayList<>(deliverEach(delivery, "held", 1));
@@ -432,7 +431,7 @@ class NeighboursIT {
 
       sends.addAll(deliverEach(delivery, "more", 30));
 
-      // Of 64 places 8, one of which is held already.
+      // It gets 8 of 64 permits, and holds one of these already.
       Eventually.within(
           Duration.ofSeconds(30),
           () ->
@@ -452,7 +451,7 @@ class NeighboursIT {
     }
   }
 
-  /// Each in a batch of its own.
+  /// Each message in a batch of its own.
   private List<Thread> deliverEach(DeliveryForTests delivery, String devices, int many) {
     return IntStream.range(0, many)
         .mapToObj(i -> batch(aPush(clock).delivered(HIGH).toFcm(devices + i, "token").build()))

@@ -30,11 +30,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// What a node says of a message beyond whether it was delivered, and what becomes of the message then.
+/// What a node answers besides delivered, and what happens to the message then.
 class NodeAnswersIT extends NodeScene {
   private final TurnTaker fcm = new TurnTaker();
 
-  /// Accepts everybody, "waiting" when it is released.
+  /// Accepts every message, "waiting" only when it is released.
   private static final class TurnTaker implements Provider {
     final CountDownLatch waits = new CountDownLatch(1);
     final CountDownLatch release = new CountDownLatch(1);
@@ -74,7 +74,7 @@ class NodeAnswersIT extends NodeScene {
   }
 
   @Test
-  void what_the_device_refused_fails_with_its_reason_and_is_not_kept_for_it() throws Exception {
+  void a_message_that_the_device_refused_fails_with_its_reason() throws Exception {
     connect("d1");
     node.answer("d1", target -> Outcome.refused(target, Refusal.BY_DEVICE, "it said 0x83"));
 
@@ -93,8 +93,7 @@ class NodeAnswersIT extends NodeScene {
   }
 
   @Test
-  void what_is_refused_for_the_time_being_or_in_an_unknown_word_waits_for_the_device()
-      throws Exception {
+  void a_message_refused_for_now_or_for_an_unknown_reason_waits() throws Exception {
     connect("d1");
     connect("d2");
     node.answer("d1", target -> Outcome.refused(target, Refusal.QUEUE_FULL, null));
@@ -106,7 +105,7 @@ class NodeAnswersIT extends NodeScene {
   }
 
   @Test
-  void the_timeline_tells_what_a_message_to_a_connected_device_waits_for() throws Exception {
+  void the_timeline_says_what_a_message_to_a_connected_device_waits_for() throws Exception {
     connect("unsubscribed");
     connect("slow");
     connect("of-an-older-node");
@@ -199,8 +198,7 @@ class NodeAnswersIT extends NodeScene {
   }
 
   @Test
-  void a_fallback_that_comes_after_the_acknowledgement_is_not_sent_and_the_timeline_says_so()
-      throws Exception {
+  void a_fallback_after_the_acknowledgement_is_not_sent() throws Exception {
     Push push = aPush(clock).from(APP).toFcm("d1", "t1").build().fallenBackFrom(Channel.MQTT);
     write(List.of(acknowledgedLate(push, "d1", clock.instant())));
 
@@ -212,7 +210,7 @@ class NodeAnswersIT extends NodeScene {
   }
 
   @Test
-  void a_fallback_that_was_sent_all_the_same_is_not_told_to_be_called_off() throws Exception {
+  void a_fallback_that_was_sent_is_not_reported_as_called_off() throws Exception {
     Push push =
         servers
             .registered(aPush(clock).from(APP).toFcm("d1", "t1").build())
@@ -247,7 +245,7 @@ class NodeAnswersIT extends NodeScene {
     assertThat(fcm.sent).containsExactlyInAnyOrder("waiting", "other");
   }
 
-  /// What was told of devices since the last time, in few words.
+  /// The events since the last call, in few words.
   private List<String> told() throws Exception {
     return servers.drain(Topology.EVENTS, DeliveryEvent.class).stream()
         .map(event ->

@@ -21,7 +21,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/// What tests of the delivery to devices have at hand: real servers, and a node that answers what a test says.
+/// For tests of the delivery to devices: real servers, and a node that answers what a test says.
 abstract class NodeScene {
   static final String APP = "node-scene";
   static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -35,7 +35,7 @@ abstract class NodeScene {
   Nodes nodes;
   DeliveryForTests delivery;
 
-  /// The vendors that messages can be handed to.
+  /// The vendors that messages can fall back to.
   Provider[] providers() {
     return new Provider[0];
   }
@@ -54,7 +54,7 @@ abstract class NodeScene {
     delivery = deliveryAt(servers.database());
   }
 
-  /// Of another worker, whose MySQL this is.
+  /// Another worker, with this MySQL.
   DeliveryForTests deliveryAt(DataSource database) {
     return deliveryAt(database, nodes);
   }
@@ -89,7 +89,7 @@ abstract class NodeScene {
     delivering(channel, pushes).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
   }
 
-  /// @return done when the batch is
+  /// @return done when the batch is done
   Future<?> delivering(Channel channel, Push... pushes) {
     return delivering(channel, false, Ticket.ofNoOrder(), pushes);
   }

@@ -25,12 +25,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/// What one lane hands to a device's node leaves in the lane's order.
+/// Messages of one lane leave for a device's node in the lane's order.
 class OrderIT extends NodeScene {
   private final Tickets tickets = new Tickets();
 
   @Test
-  void batches_leave_in_the_order_of_their_lane_whichever_is_looked_at_first() throws Exception {
+  void batches_leave_in_the_order_of_their_lane() throws Exception {
     connect("d1");
     node.answer("d1", Result.DELIVERED);
     List<Push> pushes = IntStream.range(0, 40).mapToObj(_ -> toDevice("d1")).toList();
@@ -47,8 +47,7 @@ class OrderIT extends NodeScene {
   }
 
   @Test
-  void within_a_batch_what_is_for_many_leaves_between_what_came_before_and_after_it()
-      throws Exception {
+  void a_broadcast_keeps_its_place_among_the_messages_of_its_batch() throws Exception {
     String[] devices =
         IntStream.range(0, NodeDelivery.MANY).mapToObj(i -> "d" + i).toArray(String[]::new);
     var toAll = aPush(clock).from(APP);
@@ -64,10 +63,9 @@ class OrderIT extends NodeScene {
     assertThat(node.messages()).containsExactlyElementsOf(ids(pushes));
   }
 
-  /// Each wait has frames of its own.
+  /// Each deadline has frames of its own.
   @Test
-  void within_a_batch_messages_to_a_device_keep_their_order_whatever_each_waits_for()
-      throws Exception {
+  void messages_to_a_device_keep_their_order_whatever_their_deadlines() throws Exception {
     for (String device : List.of("d1", "d2")) {
       connect(device);
       node.answer(device, Result.DELIVERED);
@@ -87,7 +85,7 @@ class OrderIT extends NodeScene {
   }
 
   @Test
-  void one_that_hangs_is_waited_for_once() throws Exception {
+  void a_batch_that_hangs_is_waited_for_once() throws Exception {
     connect("d1");
     node.answer("d1", Result.DELIVERED);
     tickets.take();
@@ -102,7 +100,7 @@ class OrderIT extends NodeScene {
   }
 
   @Test
-  void what_is_handed_out_again_and_hangs_at_mysql_holds_up_nobody() throws Exception {
+  void a_repeat_that_hangs_at_mysql_holds_up_no_other_batch() throws Exception {
     connect("d1");
     node.answer("d1", Result.DELIVERED);
     Push again = toDevice("d1");

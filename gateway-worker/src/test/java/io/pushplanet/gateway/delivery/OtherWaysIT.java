@@ -20,11 +20,10 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/// Which way a message takes when the first one does not do: another channel, the inbox, or none.
+/// Which way a message takes when its first channel fails: another channel, the inbox, or none.
 class OtherWaysIT extends DeliveryScene {
   @Test
-  void a_device_that_is_away_gets_its_vendor_where_it_has_one_and_the_inbox_otherwise()
-      throws Exception {
+  void an_absent_device_gets_its_vendor_or_else_the_inbox() throws Exception {
     Push push = aPush(clock).from(APP).toMqtt("d1").build();
     Recipient both = both("d2", "t2");
 
@@ -40,7 +39,7 @@ class OtherWaysIT extends DeliveryScene {
   }
 
   @Test
-  void of_one_collapse_key_the_inbox_keeps_the_newest_and_tells_of_the_others() throws Exception {
+  void the_inbox_keeps_the_newest_of_a_collapse_key_and_reports_the_others() throws Exception {
     DeliveryOptions collapsing = options(Route.MQTT, Duration.ofHours(1), "score");
     Push older = aPush(clock).from(APP).delivered(collapsing).toMqtt("d1").build();
     Push newer = newerThan(older, collapsing);
@@ -103,8 +102,7 @@ class OtherWaysIT extends DeliveryScene {
   }
 
   @Test
-  void a_device_that_left_and_whose_token_is_dead_finds_the_message_in_its_inbox()
-      throws Exception {
+  void a_disconnected_device_with_a_dead_token_gets_the_message_from_its_inbox() throws Exception {
     fcm.answers.put("d1", new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant()));
     Recipient both = both("d1", "t");
 
@@ -119,7 +117,7 @@ class OtherWaysIT extends DeliveryScene {
   }
 
   @Test
-  void what_a_vendor_refuses_still_reaches_a_device_that_has_mqtt() throws Exception {
+  void a_message_that_a_vendor_refuses_still_reaches_a_device_with_mqtt() throws Exception {
     fcm.answers.put("d1", new DeliveryOutcome.Rejected(0, "no_credential"));
     Recipient both = both("d1", "t");
 
@@ -150,7 +148,7 @@ class OtherWaysIT extends DeliveryScene {
     return recipient(new DeviceId(device), true, new FcmToken(token, "token", clock.instant()));
   }
 
-  /// The devices for which something is parked.
+  /// The devices with parked messages.
   private List<String> inbox() {
     return servers.sql().queryForList("SELECT device_id FROM inbox", String.class);
   }

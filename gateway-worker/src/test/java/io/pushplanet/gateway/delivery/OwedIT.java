@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/// What must wait while MySQL is away, and those who share an AMQP message with it.
+/// Messages that must wait while MySQL is away, and the others of their batch.
 class OwedIT extends NodeScene {
   private static final Duration A_MINUTE = Duration.ofMinutes(1);
 
@@ -36,7 +36,7 @@ class OwedIT extends NodeScene {
   private final Away away = new Away();
   private DeliveryForTests withoutMysql;
 
-  /// A MySQL that nobody reaches, and how often somebody tried.
+  /// A MySQL that cannot be reached, and how often it was tried.
   private static final class Away extends DriverManagerDataSource {
     final AtomicInteger tries = new AtomicInteger();
 
@@ -62,7 +62,7 @@ class OwedIT extends NodeScene {
   }
 
   @Test
-  void what_is_put_off_comes_back_later_and_its_neighbours_are_sent_to_once() throws Exception {
+  void a_message_that_is_put_off_is_owed_and_the_others_are_sent_once() throws Exception {
     fcm.answers.put("busy", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", A_MINUTE, true));
     Push push = aPush(clock).from(APP).toFcm("taken", "t1").toFcm("busy", "t2").build();
 
@@ -86,8 +86,7 @@ class OwedIT extends NodeScene {
   }
 
   @Test
-  void what_is_parked_lies_in_the_inbox_once_mysql_is_back_and_its_neighbours_are_sent_to_once()
-      throws Exception {
+  void a_parked_message_is_in_the_inbox_once_mysql_is_back() throws Exception {
     connect("here");
     node.answer("here", Result.DELIVERED);
     Push here = aPush(clock).from(APP).toMqtt("here").build();
@@ -121,9 +120,9 @@ class OwedIT extends NodeScene {
     assertThat(broadcasts()).isEqualTo(1);
   }
 
-  /// Whoever of them takes it out of the inbox meanwhile would get it once more.
+  /// A device that takes the message out of its inbox meanwhile would get it twice.
   @Test
-  void where_mysql_goes_after_a_part_only_the_rest_is_owed() throws Exception {
+  void where_mysql_goes_away_after_a_part_only_the_rest_is_owed() throws Exception {
     List<String> devices = IntStream.range(0, 40).mapToObj("part-%02d"::formatted).toList();
     var many = aPush(clock).from(APP);
     devices.forEach(many::toMqtt);
@@ -143,7 +142,7 @@ class OwedIT extends NodeScene {
   }
 
   @Test
-  void what_was_for_a_user_is_not_parked_for_the_next_one() throws Exception {
+  void a_message_for_a_user_is_not_parked_for_the_next_user() throws Exception {
     servers.sql().update("DELETE FROM devices WHERE app_id = ?", APP);
     Push push = aPush(clock).from(APP).forUser("u1").toMqtt("theirs").toMqtt("d1").build();
     for (String device : List.of("theirs", "d1")) {
@@ -164,7 +163,8 @@ class OwedIT extends NodeScene {
   }
 
   @Test
-  void while_mysql_is_away_it_stays_with_the_broker_and_few_look_for_it() throws Exception {
+  void while_mysql_is_away_owed_messages_stay_with_the_broker_and_one_caller_tries()
+      throws Exception {
     for (String device : List.of("d1", "d2", "d3")) {
       deliverWithoutMysql(Channel.MQTT, aPush(clock).from(APP).toMqtt(device).build());
     }
@@ -180,7 +180,7 @@ class OwedIT extends NodeScene {
   }
 
   @Test
-  void what_was_cancelled_meanwhile_ends_so_and_is_written_nowhere() throws Exception {
+  void an_owed_message_that_was_cancelled_ends_and_is_not_written() throws Exception {
     Push push = aPush(clock).from(APP).toMqtt("d1").build();
     deliverWithoutMysql(Channel.MQTT, push);
     List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
@@ -193,9 +193,9 @@ class OwedIT extends NodeScene {
     assertThat(ended(DeliveryState.CANCELLED)).containsExactly("d1");
   }
 
-  /// Near the end of an outage one of them is tried while those who deliver still leave the question out.
+  /// Near the end of an outage an owed message is tried while deliveries still do without MySQL.
   @Test
-  void what_was_cancelled_ends_so_though_those_who_deliver_do_not_ask_yet() throws Exception {
+  void an_owed_message_that_was_cancelled_ends_while_deliveries_do_not_ask() throws Exception {
     Push push = aPush(clock).from(APP).toMqtt("d1").build();
     deliverWithoutMysql(Channel.MQTT, push);
     List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
@@ -214,7 +214,7 @@ class OwedIT extends NodeScene {
   }
 
   @Test
-  void what_nobody_can_ask_about_stays_owed_and_the_next_is_not_tried() throws Exception {
+  void an_owed_message_stays_owed_without_an_answer_and_the_next_is_not_tried() throws Exception {
     deliverWithoutMysql(Channel.MQTT, aPush(clock).from(APP).toMqtt("d1").build());
     List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
     DeliveryForTests another = deliveryAt(away);
@@ -236,7 +236,7 @@ class OwedIT extends NodeScene {
   }
 
   private DelegatingDataSource mysqlThatGoesAfterABroadcast(Runnable meanwhile) {
-    // To see whether it was cancelled.
+    // For the check whether the message was cancelled.
     AtomicInteger left = new AtomicInteger(1);
     return new DelegatingDataSource(servers.database()) {
       @Override

@@ -34,12 +34,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// What leaves a batch before its slowest recipient is done, and what is looked after until it has left.
+/// Outcomes that leave a batch before its slowest recipient is done, and parcels that are parked
+/// meanwhile.
 class PromptOutcomesIT extends NodeScene {
   private final SlowProvider fcm = new SlowProvider();
   private final List<DeliveryEvent> told = new ArrayList<>();
 
-  /// Accepts at once, but "slow" only when it is released.
+  /// Accepts at once, "slow" only when it is released.
   private static final class SlowProvider implements Provider {
     final CountDownLatch release = new CountDownLatch(1);
 
@@ -74,7 +75,7 @@ class PromptOutcomesIT extends NodeScene {
   }
 
   @Test
-  void an_outcome_is_told_while_a_slow_neighbour_is_still_under_way() throws Exception {
+  void an_outcome_is_reported_while_a_slow_request_is_under_way() throws Exception {
     Future<?> batch =
         delivering(
             Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").toFcm("slow", "t2").build());
@@ -88,7 +89,7 @@ class PromptOutcomesIT extends NodeScene {
   }
 
   @Test
-  void what_a_node_answers_is_told_while_it_waits_for_another_device() throws Exception {
+  void a_nodes_answer_is_reported_while_another_device_is_silent() throws Exception {
     connect("d1");
     connect("d2");
     node.answer("d1", Result.DELIVERED);
@@ -109,7 +110,7 @@ class PromptOutcomesIT extends NodeScene {
   }
 
   @Test
-  void who_does_not_wait_for_its_device_sends_no_neighbour_to_its_vendor() throws Exception {
+  void a_message_with_a_short_deadline_sends_no_other_to_its_vendor() throws Exception {
     connect("hasty");
     connect("patient");
 
@@ -136,7 +137,7 @@ class PromptOutcomesIT extends NodeScene {
   }
 
   @Test
-  void each_waits_for_its_device_as_long_as_its_message_says() throws Exception {
+  void each_message_waits_for_its_device_as_long_as_it_says() throws Exception {
     List<Push> pushes = new ArrayList<>();
     for (int seconds : List.of(1, 5, 20, 600)) {
       connect("within-" + seconds);
@@ -156,7 +157,7 @@ class PromptOutcomesIT extends NodeScene {
     }
   }
 
-  /// Its lane has 64 recipients in hand: a quarter of them may wait long for one app.
+  /// The lane has 64 recipients in hand, of which an app may let a quarter wait long.
   @Test
   void an_app_with_many_silent_devices_leaves_room_to_others() throws Exception {
     List<Future<?>> batches = new ArrayList<>();
@@ -203,8 +204,7 @@ class PromptOutcomesIT extends NodeScene {
   }
 
   @Test
-  void who_is_parked_in_a_slow_mysql_sends_neighbours_to_their_vendors_meanwhile()
-      throws Exception {
+  void a_slow_mysql_does_not_delay_fallbacks_of_the_same_batch() throws Exception {
     connect("parked");
     connect("hasty");
     node.answer("parked", Result.NOT_HERE);
@@ -233,7 +233,7 @@ class PromptOutcomesIT extends NodeScene {
     assertThat(inbox()).containsExactly("parked");
   }
 
-  /// How many statements stand before a table that is locked.
+  /// How many statements wait for a locked table.
   private int waitForTheInbox() {
     return servers
         .sql()
@@ -255,7 +255,8 @@ class PromptOutcomesIT extends NodeScene {
     assertThat(waiting()).isEmpty();
   }
 
-  /// It is not sent again: the device may have it from its inbox by now, and nobody has written that yet.
+  /// The message is not sent again: the device may have it from its inbox by now, and that is not
+  /// in the database yet.
   @Test
   void a_parked_message_whose_node_could_not_be_asked_comes_back_until_it_was() throws Exception {
     connect("d1");
@@ -277,7 +278,7 @@ class PromptOutcomesIT extends NodeScene {
     assertThat(delivered()).isEmpty();
   }
 
-  /// The one that waits, a few minutes later.
+  /// The message that waits, a few minutes later.
   private Push back() throws Exception {
     new DueLane(
             servers.database(),
@@ -289,7 +290,7 @@ class PromptOutcomesIT extends NodeScene {
     return back.getFirst();
   }
 
-  /// The devices whose delivery was told so far, in the order of the events.
+  /// The devices whose delivery was reported so far, in the order of the events.
   private List<String> delivered() throws Exception {
     told.addAll(servers.drain(Topology.EVENTS, DeliveryEvent.class));
     return told.stream()

@@ -37,14 +37,14 @@ class WorkerStopsIT extends NodeScene {
     return new Provider[] {fcm};
   }
 
-  /// Handed out again for the one that is silent, its neighbour would go to its vendor a second time.
+  /// If the batch were handed out again for the silent device, the other message would go to its
+  /// vendor twice.
   @Test
-  void a_device_that_is_silent_for_long_has_no_neighbour_sent_twice_at_a_deploy() throws Exception {
+  void a_silent_device_has_no_other_message_sent_twice_at_a_deploy() throws Exception {
     connect("silent");
     connect("refused");
     node.answer("refused", Result.REFUSED);
-    GenericApplicationContext worker =
-        worker(nodes, delivery.normalLanes(servers, 64, meters));
+    GenericApplicationContext worker = worker(nodes, delivery.normalLanes(servers, 64, meters));
     servers
         .lanes()
         .publishAndWait(MQTT, List.of(together(waitingLong("silent"), waitingLong("refused"))));
@@ -83,7 +83,7 @@ class WorkerStopsIT extends NodeScene {
     return worker;
   }
 
-  /// What a lane joins to others is a batch without its brackets.
+  /// The part of a batch that a lane joins with others: without its brackets.
   private static byte[] together(Push... pushes) {
     byte[] batch = DeliveryScene.batch(pushes);
     return Arrays.copyOfRange(batch, 1, batch.length - 1);

@@ -57,7 +57,7 @@ class BroadcastLogIT {
   }
 
   @Test
-  void many_wait_in_one_list_beside_one_payload_and_few_in_rows_of_their_own() {
+  void many_devices_share_a_list_and_a_payload_and_few_have_rows() {
     Push toMany = aPush(clock).from(APP).build();
     Push toFew = aPush(clock).from(APP).build();
     List<Parked> all = new ArrayList<>(parked(toMany, 2_000));
@@ -74,7 +74,7 @@ class BroadcastLogIT {
   }
 
   @Test
-  void whoever_sees_a_number_sees_all_smaller_ones() throws Exception {
+  void a_reader_that_sees_a_number_sees_all_smaller_ones() throws Exception {
     int workers = 6;
     int each = 30;
     try (ExecutorService executor = Executors.newFixedThreadPool(workers)) {
@@ -113,7 +113,7 @@ class BroadcastLogIT {
   }
 
   @Test
-  void what_waited_too_long_is_expired_for_those_who_have_not_got_it() throws Exception {
+  void a_broadcast_that_waited_too_long_expires_for_the_remaining_devices() throws Exception {
     Push push = aPush(clock).from(APP).build();
     inbox.park(parked(push, 40));
     servers
@@ -142,7 +142,7 @@ class BroadcastLogIT {
   }
 
   @Test
-  void what_is_cancelled_ends_also_when_it_is_parked_afterwards() throws Exception {
+  void a_cancelled_broadcast_ends_also_when_it_is_parked_afterwards() throws Exception {
     Push push = aPush(clock).from(APP).build();
     servers.cancel(push);
 
@@ -157,7 +157,7 @@ class BroadcastLogIT {
   }
 
   @Test
-  void positions_that_nobody_needs_any_more_are_forgotten() {
+  void positions_that_are_no_longer_needed_are_forgotten() {
     for (int days : List.of(1, 40)) {
       servers
           .sql()

@@ -63,7 +63,7 @@ class InboxStoreIT {
 
   @Test
   void the_newest_message_of_a_collapse_key_stays_whatever_order_they_come_in() throws Exception {
-    // Ids of one millisecond are in no order.
+    // Ids of one millisecond have no order.
     List<Push> byAge =
         Stream.of(collapsing(), collapsing()).sorted(Comparator.comparing(Push::id)).toList();
     Push older = byAge.getFirst();
@@ -77,7 +77,7 @@ class InboxStoreIT {
   }
 
   @Test
-  void parking_a_message_again_displaces_nothing() throws Exception {
+  void parking_a_message_again_replaces_nothing() throws Exception {
     Push push = collapsing();
 
     inbox.park(List.of(new Parked(push, DEVICE)));
@@ -87,9 +87,9 @@ class InboxStoreIT {
     assertThat(collapsed()).isEmpty();
   }
 
-  /// The worker takes it up when whoever cancelled it has looked into inboxes already.
+  /// The worker parks it after the cancellation has looked into the inboxes.
   @Test
-  void what_was_cancelled_is_not_parked_for_days() throws Exception {
+  void a_cancelled_message_is_not_parked_for_days() throws Exception {
     Push cancelled = collapsing();
     Push other = aPush(Clock.systemUTC()).build();
     servers.cancel(cancelled);
@@ -101,7 +101,7 @@ class InboxStoreIT {
   }
 
   @Test
-  void what_was_cancelled_displaces_nothing_of_its_collapse_key() throws Exception {
+  void a_cancelled_message_replaces_no_other_of_its_collapse_key() throws Exception {
     Push older = collapsing();
     Push cancelled = collapsing();
     servers.cancel(cancelled);
@@ -115,7 +115,7 @@ class InboxStoreIT {
 
   /// A list has no user whose change could end it.
   @Test
-  void what_is_for_users_waits_in_rows_of_its_own_however_many_they_are() {
+  void a_message_for_users_waits_in_rows_however_many_they_are() {
     inbox.park(forUsers(2 * BroadcastLog.FEWEST));
 
     assertThat(
@@ -127,7 +127,7 @@ class InboxStoreIT {
   }
 
   @Test
-  void what_is_for_many_users_is_parked_some_at_a_time() throws Exception {
+  void a_message_for_many_users_is_parked_in_parts() throws Exception {
     List<Parked> many = forUsers(2 * InboxStore.ROWS_AT_ONCE + 1);
 
     try (Connection connection = servers.database().getConnection()) {
@@ -140,11 +140,11 @@ class InboxStoreIT {
     assertThat(held()).hasSize(many.size());
   }
 
-  /// Whoever acknowledges them when it returns loses none.
+  /// A caller that acknowledges only after the return loses none.
   @Test
-  void where_a_part_cannot_be_parked_it_says_which_and_all_may_be_parked_again() throws Exception {
+  void a_park_that_fails_says_which_part_is_durable() throws Exception {
     List<Parked> many = forUsers(2 * InboxStore.ROWS_AT_ONCE);
-    // To park some, and to see which of them are cancelled.
+    // One to park some, and one to check which of them are cancelled.
     AtomicInteger connectionsLeft = new AtomicInteger(2);
     List<Parked> durable = new ArrayList<>();
     DataSource leaving =
@@ -182,8 +182,7 @@ class InboxStoreIT {
   }
 
   @Test
-  void what_is_for_a_user_is_not_parked_where_somebody_else_or_nobody_has_the_device()
-      throws Exception {
+  void a_message_for_a_user_is_not_parked_when_the_device_has_another_or_none() throws Exception {
     Push push = aPush(Clock.systemUTC()).build();
     register(push, new DeviceId("d2"), "u2");
     register(push, new DeviceId("d3"), null);
@@ -205,13 +204,14 @@ class InboxStoreIT {
         .containsExactlyInAnyOrder("d1 device_deleted", "d2 user_changed", "d3 user_changed");
   }
 
-  /// Whoever changes it has looked for what waits already, and is not done. A deletion holds no more than the device's row until then.
+  /// The transaction that changes the user has looked for waiting messages already, and is not
+  /// done. A deletion locks no more than the device's row until then.
   @ParameterizedTest
   @CsvSource({
     "UPDATE devices SET user_id = 'u2' WHERE %s, SELECT 1, user_changed",
     "SELECT 1 FROM devices WHERE %s FOR UPDATE, DELETE FROM devices WHERE %s, device_deleted"
   })
-  void what_is_parked_while_its_device_becomes_anothers_or_nobodys_is_not_for_them(
+  void a_message_parked_while_its_device_changes_user_is_not_for_the_new_one(
       String first, String last, String reason) throws Exception {
     Push push = aPush(Clock.systemUTC()).build();
     register(push, DEVICE, "u1");
@@ -234,9 +234,9 @@ class InboxStoreIT {
     assertThat(failed()).containsExactly("d1 " + reason);
   }
 
-  /// Without an index forced on it, it reads all devices of a small app.
+  /// Without a forced index, MySQL reads all devices of a small app.
   @Test
-  void who_parks_waits_for_none_but_the_devices_that_it_is_for() throws Exception {
+  void parking_waits_only_for_locks_of_its_own_devices() throws Exception {
     Push push = aPush(Clock.systemUTC()).build();
     List<Parked> some = new ArrayList<>();
     for (int number = 0; number < 1_000; number++) {
@@ -263,9 +263,9 @@ class InboxStoreIT {
     assertThat(held()).hasSize(200);
   }
 
-  /// Without an index forced on it, it reads all rows of a small inbox by their messages.
+  /// Without a forced index, MySQL reads all rows of a small inbox by their messages.
   @Test
-  void who_parks_in_slots_of_collapse_keys_waits_for_none_but_their_holders() throws Exception {
+  void parking_with_collapse_keys_waits_only_for_locks_of_its_own_slots() throws Exception {
     List<Parked> all = new ArrayList<>();
     List<Parked> some = new ArrayList<>();
     for (int number = 0; number < 1_000; number++) {
@@ -336,7 +336,7 @@ class InboxStoreIT {
   }
 
   @Test
-  void workers_that_park_in_one_slot_at_once_leave_no_message_untold() throws Exception {
+  void workers_that_park_in_one_slot_at_once_report_every_message() throws Exception {
     List<Push> pushes = new ArrayList<>();
     for (int count = 0; count < 40; count++) {
       pushes.add(collapsing());
@@ -379,7 +379,7 @@ class InboxStoreIT {
   }
 
   @Test
-  void what_cannot_be_taken_out_is_let_be() {
+  void messages_that_cannot_be_taken_out_are_left() {
     DataSource away = new DriverManagerDataSource("jdbc:mysql://127.0.0.1:1/away");
 
     assertThatCode(() ->
@@ -388,7 +388,7 @@ class InboxStoreIT {
         .doesNotThrowAnyException();
   }
 
-  /// Statements that the server commits by itself are not counted.
+  /// Does not count statements that the server commits by itself.
   private static long commits(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement();
         ResultSet found = statement.executeQuery("SHOW SESSION STATUS LIKE 'Com_commit'")) {

@@ -102,8 +102,7 @@ class FairPermitsTest extends PermitScene {
   }
 
   @Test
-  void an_app_with_slow_answers_gets_half_of_a_lane_that_is_otherwise_idle()
-      throws Exception {
+  void an_app_with_slow_answers_gets_half_of_a_lane_that_is_otherwise_idle() throws Exception {
     fillSlowly();
 
     assertThat(inHand).hasValue(50);
@@ -121,8 +120,7 @@ class FairPermitsTest extends PermitScene {
   }
 
   @Test
-  void an_app_with_slow_answers_gets_no_more_while_another_app_uses_its_permits()
-      throws Exception {
+  void an_app_with_slow_answers_gets_no_more_while_another_app_uses_its_permits() throws Exception {
     fillSlowly();
     long acquired = nanos.get();
 

@@ -12,7 +12,7 @@ class LongWaitsTest {
 
   private final LongWaits waits = new LongWaits(1_024);
 
-  /// Batches with so many recipients, until one may not wait long.
+  /// Takes batches with so many recipients until one may not wait long.
   private int fill(AppId app, int recipients) {
     int granted = 0;
     while (waits.take(Set.of(app), recipients).to(app)) {
@@ -29,7 +29,7 @@ class LongWaitsTest {
   }
 
   @Test
-  void what_has_been_waited_for_makes_room() {
+  void a_batch_that_has_ended_makes_room() {
     LongWaits.Granted first = waits.take(Set.of(SHOP), 64);
     fill(SHOP, 64);
 
@@ -39,7 +39,7 @@ class LongWaitsTest {
   }
 
   @Test
-  void who_keeps_a_batch_in_hand_together_shares_it() {
+  void apps_that_keep_a_batch_in_hand_share_its_recipients() {
     try (LongWaits.Granted both = waits.take(Set.of(SHOP, BANK), 256)) {
       assertThat(both.to(SHOP)).isTrue();
       assertThat(both.to(BANK)).isTrue();

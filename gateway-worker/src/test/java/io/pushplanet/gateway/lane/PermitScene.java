@@ -1,6 +1,5 @@
 package io.pushplanet.gateway.lane;
 
-
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.gateway.lane.FairPermits.Response;
 import java.time.Duration;

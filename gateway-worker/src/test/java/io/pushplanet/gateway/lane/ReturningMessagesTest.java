@@ -24,8 +24,7 @@ class ReturningMessagesTest extends PermitScene {
   }
 
   @Test
-  void as_many_messages_are_fetched_as_there_are_permits()
-      throws Exception {
+  void as_many_messages_are_fetched_as_there_are_permits() throws Exception {
     fillSlowly();
     returning.defer(SHOP);
     assertThat(returning.roomFor(SHOP)).isZero();
@@ -166,8 +165,7 @@ class ReturningMessagesTest extends PermitScene {
   }
 
   @Test
-  void each_overdue_wave_gives_the_next_one_twice_as_long_until_most_arrive()
-      throws Exception {
+  void each_overdue_wave_gives_the_next_one_twice_as_long_until_most_arrive() throws Exception {
     returning.defer(SHOP);
     List<Integer> waited =
         IntStream.range(0, 8)
@@ -267,7 +265,8 @@ class ReturningMessagesTest extends PermitScene {
   }
 
   @Test
-  void messages_for_a_resting_provider_are_fetched_one_at_a_time_until_it_answers() throws Exception {
+  void messages_for_a_resting_provider_are_fetched_one_at_a_time_until_it_answers()
+      throws Exception {
     returning.defer(SHOP);
     returning.providerNotAsked(SHOP);
 
@@ -331,8 +330,7 @@ class ReturningMessagesTest extends PermitScene {
   }
 
   @Test
-  void messages_from_before_this_worker_take_no_permits_from_new_ones()
-      throws Exception {
+  void messages_from_before_this_worker_take_no_permits_from_new_ones() throws Exception {
     returning.markDeferred(SHOP);
 
     assertThat(fill(SHOP)).isEqualTo(80);

@@ -29,8 +29,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 
-/// A connection manager's trusted listener, as much of it as a gateway needs: MQTT 5 with publishes at QoS 1. It answers for
-/// the devices it was told of, at once or when it is told to; of others it says nothing. Thread-safe.
+/// As much of a connection manager's trusted listener as a gateway needs: MQTT 5 with publishes at
+/// QoS 1. It answers for the devices that a test names, at once or when the test says so, and is
+/// silent about the others. Thread-safe.
 public final class FakeNode implements AutoCloseable {
   private final NodeId id;
   private final ServerSocket listener;
@@ -70,7 +71,7 @@ public final class FakeNode implements AutoCloseable {
     answer(device, target -> new NodeOutcomes.Outcome(target, result, null));
   }
 
-  /// The same with everything that there is to say, by the device's place in a frame.
+  /// Answers with a full outcome, made from the device's place in a frame.
   public synchronized void answer(String device, IntFunction<NodeOutcomes.Outcome> outcome) {
     answers.put(new DeviceId(device), outcome);
     for (Open open : frames) {
@@ -83,17 +84,17 @@ public final class FakeNode implements AutoCloseable {
     refusesDrains = refuses;
   }
 
-  /// How many unacknowledged publishes those who connect from now on may send.
+  /// How many unacknowledged publishes clients that connect from now on may send.
   public void takeAtOnce(int publishes) {
     receiveMaximum = publishes;
   }
 
-  /// Reads what comes from now on and says nothing.
+  /// Reads from now on without acknowledging.
   void acknowledgeNothing() {
     acknowledgesNothing = true;
   }
 
-  /// Says what it has not said, and goes on as before.
+  /// Sends the acknowledgements that are due, and goes on as before.
   void acknowledgeAll() throws IOException {
     acknowledgesNothing = false;
     for (Unacknowledged one = unacknowledged.poll(); one != null; one = unacknowledged.poll()) {
@@ -101,12 +102,12 @@ public final class FakeNode implements AutoCloseable {
     }
   }
 
-  /// How often somebody has connected and was let in, or not.
+  /// How often a client has connected, whether or not it was accepted.
   int connects() {
     return connects.get();
   }
 
-  /// Closes whatever connects from now on.
+  /// Closes new connections.
   void takeNoMore() {
     takesNoMore = true;
   }
@@ -119,17 +120,17 @@ public final class FakeNode implements AutoCloseable {
     return pings.get();
   }
 
-  /// The devices it was asked to drain.
+  /// The devices that it was asked to drain.
   public List<DeviceId> drained() {
     return List.copyOf(drained);
   }
 
-  /// The messages it was given to deliver, as they came.
+  /// The messages that it was given to deliver, in their order.
   public List<MessageId> messages() {
     return List.copyOf(messages);
   }
 
-  /// Until when the frame in which the message came last is waited for.
+  /// The deadline of the latest frame with this message.
   public Instant answerBy(MessageId message) {
     return Objects.requireNonNull(answerBy.get(message));
   }
@@ -260,7 +261,7 @@ public final class FakeNode implements AutoCloseable {
       try {
         write(open.out(), 0x30, publish.array());
       } catch (IOException gone) {
-        // Nobody waits for it any more.
+        // The client no longer waits for it.
       }
     }
   }
@@ -308,7 +309,7 @@ public final class FakeNode implements AutoCloseable {
     }
   }
 
-  /// From one moment to the next.
+  /// Closes everything at once.
   void vanish() {
     close();
   }

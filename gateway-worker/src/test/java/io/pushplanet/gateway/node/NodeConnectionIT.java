@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.eclipse.paho.mqttv5.common.MqttException;
 import org.junit.jupiter.api.Test;
 
-/// What others suffered with Paho's client, by the numbers of their issues.
+/// Faults of Paho's client that others reported, by the numbers of their issues.
 class NodeConnectionIT {
   private static final NodeSettings SETTINGS =
       new NodeSettings("gateway", new Secret("x"), 64, Duration.ofSeconds(10));
@@ -35,8 +35,8 @@ class NodeConnectionIT {
   @Test
   void paho_mqtt_java_551_no_more_is_published_at_once_than_the_node_takes() throws Exception {
     try (FakeNode node = new FakeNode("n1");
-        // Nobody waits behind more than these: the last of all at once would wait as long as the
-        // machine is slow.
+        // No publish waits behind more than these: with all at once, the last would wait as long as
+        // the machine is slow.
         var workers = Executors.newFixedThreadPool(THREADS, Thread.ofVirtual().factory())) {
       node.takeAtOnce(8);
       NodeConnection connection =
@@ -56,7 +56,7 @@ class NodeConnectionIT {
             }));
       }
 
-      // Else some of them end with "Too many publishes in progress (32202)".
+      // Without the limit some of them end with "Too many publishes in progress (32202)".
       for (Future<?> one : published) {
         one.get(60, TimeUnit.SECONDS);
       }
@@ -65,7 +65,7 @@ class NodeConnectionIT {
     }
   }
 
-  /// MQTT 5's client counts for itself what is under way, and cannot be told another limit.
+  /// MQTT 5's client counts publishes under way itself, and no other limit can be set.
   @Test
   void paho_mqtt_java_993_a_node_that_takes_one_at_a_time_gets_them_all() throws Exception {
     try (FakeNode node = new FakeNode("n1")) {
@@ -85,7 +85,7 @@ class NodeConnectionIT {
   }
 
   @Test
-  void paho_mqtt_java_958_pings_go_by_a_clock_that_nobody_can_set() throws Exception {
+  void paho_mqtt_java_958_pings_go_by_a_clock_that_is_never_set() throws Exception {
     try (FakeNode node = new FakeNode("n1")) {
       NodeConnection connection =
           NodeConnection.open(
@@ -98,7 +98,7 @@ class NodeConnectionIT {
       Eventually.within(
           Duration.ofSeconds(30), () -> assertThat(node.pings()).isGreaterThanOrEqualTo(2));
 
-      // Paho's own pings come from a java.util.Timer, whose thread bears this name.
+      // Paho's own pings come from a java.util.Timer, whose thread has this name.
       assertThat(Thread.getAllStackTraces().keySet())
           .extracting(Thread::getName)
           .noneMatch(name -> name.startsWith("MQTT Ping") && name.endsWith("gw-958"));
@@ -108,7 +108,8 @@ class NodeConnectionIT {
   }
 
   @Test
-  void who_waits_for_room_hears_at_once_that_the_connection_is_gone() throws Exception {
+  void a_frame_that_waits_for_a_permit_hears_at_once_that_the_connection_is_gone()
+      throws Exception {
     try (FakeNode node = new FakeNode("n1");
         var waiting = Executors.newVirtualThreadPerTaskExecutor()) {
       node.takeAtOnce(8);
@@ -132,9 +133,9 @@ class NodeConnectionIT {
     }
   }
 
-  /// Else the frames behind a slow one would end the answers to those before it.
+  /// Otherwise the frames behind a slow one would end the answers to earlier frames.
   @Test
-  void a_frame_that_finds_no_room_breaks_no_connection() throws Exception {
+  void a_frame_without_a_permit_breaks_no_connection() throws Exception {
     try (FakeNode node = new FakeNode("n1");
         var first = Executors.newVirtualThreadPerTaskExecutor()) {
       node.takeAtOnce(1);

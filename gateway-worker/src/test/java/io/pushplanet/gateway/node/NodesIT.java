@@ -71,7 +71,7 @@ class NodesIT {
   }
 
   @Test
-  void those_who_look_for_an_unknown_node_wait_for_one_failure_together() throws Exception {
+  void threads_that_look_for_an_unknown_node_wait_for_one_failure_together() throws Exception {
     CountDownLatch gate = new CountDownLatch(1);
     AtomicInteger reads = new AtomicInteger();
     Supplier<List<NodeLease>> hanging =
@@ -112,7 +112,7 @@ class NodesIT {
   }
 
   @Test
-  void a_node_of_which_nobody_knows_whether_it_has_a_lease_is_to_be_asked_again() {
+  void a_node_whose_lease_is_unknown_is_asked_again() {
     AtomicBoolean away = new AtomicBoolean(true);
     try (Nodes nodes =
         nodes(() -> {
@@ -129,7 +129,7 @@ class NodesIT {
   }
 
   @Test
-  void an_error_of_the_client_holds_up_nobody_behind_it() throws Exception {
+  void an_error_of_the_client_does_not_hold_up_later_frames() throws Exception {
     try (FakeNode node = new FakeNode("n1");
         NodeSender sender = patient(node)) {
       for (int error = 0; error < 3; error++) {
@@ -214,8 +214,7 @@ class NodesIT {
   }
 
   @Test
-  void frames_leave_while_those_before_them_are_not_acknowledged_until_there_is_no_room()
-      throws Exception {
+  void frames_leave_before_earlier_ones_are_acknowledged_up_to_a_limit() throws Exception {
     try (FakeNode node = new FakeNode("n1");
         NodeSender sender = patient(node);
         var frames = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -248,7 +247,7 @@ class NodesIT {
   }
 
   @Test
-  void what_is_high_does_not_wait_behind_what_is_normal() throws Exception {
+  void high_priority_does_not_wait_behind_normal() throws Exception {
     try (FakeNode node = new FakeNode("n1");
         Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())));
         var frames = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -275,7 +274,7 @@ class NodesIT {
   }
 
   @Test
-  void a_frame_that_is_never_sent_holds_up_nobody_once_its_place_is_closed() throws Exception {
+  void an_unsent_frame_holds_up_no_other_once_its_slot_is_closed() throws Exception {
     try (FakeNode node = new FakeNode("n1");
         Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())))) {
       node.answer("d1", Result.DELIVERED);
@@ -289,8 +288,7 @@ class NodesIT {
   }
 
   @Test
-  void a_worker_that_stops_waits_no_more_and_sends_nothing_that_it_would_wait_for()
-      throws Exception {
+  void a_stopping_worker_sends_no_frame_that_it_would_wait_for() throws Exception {
     try (FakeNode node = new FakeNode("n1");
         Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())));
         var frames = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -307,7 +305,7 @@ class NodesIT {
   }
 
   @Test
-  void what_is_in_line_when_a_worker_waits_no_more_is_not_sent() throws Exception {
+  void a_frame_that_is_queued_when_the_worker_stops_is_not_sent() throws Exception {
     try (FakeNode node = new FakeNode("n1");
         Nodes nodes = nodes(() -> List.of(node.lease(clock.instant())))) {
       node.answer("d1", Result.DELIVERED);
@@ -331,7 +329,7 @@ class NodesIT {
     }
   }
 
-  /// Of so many frames, which all wait: for an acknowledgement, or for room.
+  /// Sends so many frames that some wait for an acknowledgement and the others for a permit.
   private static List<Future<?>> sentUnacknowledged(
       FakeNode node, NodeSender sender, int many, ExecutorService frames) {
     drain(sender, sender.ticket(), "d1");
@@ -346,7 +344,7 @@ class NodesIT {
     return sent;
   }
 
-  /// Whatever the machine is like, nothing ends because it took too long.
+  /// Nothing ends because the machine is slow.
   private NodeSender patient(FakeNode node) {
     return new NodeSender(
         NodeAddress.of(node.lease(clock.instant())), SETTINGS, nanos::get, A_LONG_TIME);

@@ -19,7 +19,7 @@ class TicketsTest {
   private final Tickets tickets = new Tickets();
 
   @Test
-  void those_who_work_side_by_side_come_out_in_the_order_of_their_tickets() throws Exception {
+  void concurrent_threads_go_on_in_the_order_of_their_tickets() throws Exception {
     List<Integer> out = new CopyOnWriteArrayList<>();
     List<Ticket> taken = IntStream.range(0, 1_000).mapToObj(_ -> tickets.take()).toList();
     List<Integer> started = new ArrayList<>(IntStream.range(0, 1_000).boxed().toList());
@@ -43,7 +43,7 @@ class TicketsTest {
   }
 
   @Test
-  void who_passes_without_waiting_lets_nobody_overtake_those_before_it() throws Exception {
+  void a_ticket_that_passes_early_lets_no_other_overtake_earlier_ones() throws Exception {
     Ticket first = tickets.take();
     Ticket second = tickets.take();
     Ticket third = tickets.take();
@@ -58,7 +58,7 @@ class TicketsTest {
   }
 
   @Test
-  void one_that_never_passes_is_waited_for_once() throws Exception {
+  void a_ticket_that_never_passes_is_waited_for_once() throws Exception {
     tickets.take();
     Ticket second = tickets.take();
     Ticket third = tickets.take();
@@ -69,9 +69,9 @@ class TicketsTest {
     assertThat(third.await(LONG)).isTrue();
   }
 
-  /// Each of them by its predecessor's call would be a stack too deep.
+  /// If each ended its successor in a call, the stack would be too deep.
   @Test
-  void very_many_who_passed_early_go_with_the_one_they_waited_for() throws Exception {
+  void very_many_tickets_that_passed_early_end_with_the_one_before_them() throws Exception {
     Ticket first = tickets.take();
     for (int others = 0; others < 200_000; others++) {
       tickets.take().pass();
@@ -84,7 +84,7 @@ class TicketsTest {
   }
 
   @Test
-  void who_has_no_order_to_keep_waits_for_nobody() throws Exception {
+  void a_ticket_without_order_waits_for_no_other() throws Exception {
     tickets.take();
     assertThat(Ticket.ofNoOrder().await(Duration.ZERO)).isTrue();
   }

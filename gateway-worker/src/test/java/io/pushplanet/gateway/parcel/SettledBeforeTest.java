@@ -24,7 +24,7 @@ class SettledBeforeTest {
 
   private final AtomicLong nanos = new AtomicLong();
 
-  /// Gives nobody a connection.
+  /// Has no connection.
   private static final class Away extends AbstractDataSource {
     final AtomicInteger asked = new AtomicInteger();
     SQLException why = new SQLException("connection refused");
@@ -59,9 +59,9 @@ class SettledBeforeTest {
     assertThat(mysql.asked).hasValue(2);
   }
 
-  /// Else messages would come twice because others ask a lot.
+  /// Otherwise messages would come twice because other callers ask a lot.
   @Test
-  void a_pool_whose_connections_are_all_in_use_is_asked_by_everybody() {
+  void a_pool_without_a_free_connection_is_asked_by_all() {
     mysql.why = new SQLTransientConnectionException("Connection is not available (active=10)");
 
     for (int batch = 0; batch < 10; batch++) {
@@ -72,7 +72,7 @@ class SettledBeforeTest {
   }
 
   @Test
-  void once_it_has_answered_everybody_asks_again() {
+  void after_an_answer_all_callers_ask_again() {
     DatabaseCircuitBreaker breaker = new DatabaseCircuitBreaker(nanos::get);
     SettledBefore before = new SettledBefore(mysql, breaker);
     before.cancelled(BROADCAST);
@@ -87,9 +87,9 @@ class SettledBeforeTest {
     assertThat(breaker.mayAsk()).isTrue();
   }
 
-  /// Else it would park what was cancelled while nobody could ask.
+  /// Otherwise it would park what was cancelled while the database could not be asked.
   @Test
-  void who_must_know_asks_and_is_told_that_nobody_answers() {
+  void a_caller_that_must_know_asks_and_hears_that_mysql_is_away() {
     settledBefore.cancelled(BROADCAST);
     List<Parcel> parcels =
         aPush(Clock.systemUTC()).toFcm("d1", "t1").build().recipients().stream()
