@@ -181,7 +181,7 @@ public final class HttpPool implements AutoCloseable {
                 WRITE,
                 (request, body, scope, chain, callback) -> {
                   if (scope.clientContext.getAttribute(WRITE) instanceof Write write) {
-                    write.place = scope.execRuntime;
+                    write.runtime = scope.execRuntime;
                   }
                   chain.proceed(request, body, scope, callback);
                 })
@@ -286,9 +286,9 @@ public final class HttpPool implements AutoCloseable {
   /// it for as long as the peer says anything, even a PING, so the connection is closed.
   private static void giveUp(Future<Reply.Answered> answered, Write write) {
     answered.cancel(true);
-    AsyncExecRuntime place = write.place;
-    if (place != null && place.isEndpointConnected()) {
-      place.discardEndpoint();
+    AsyncExecRuntime runtime = write.runtime;
+    if (runtime != null && runtime.isEndpointConnected()) {
+      runtime.discardEndpoint();
     }
   }
 
@@ -296,13 +296,13 @@ public final class HttpPool implements AutoCloseable {
   /// answers a request before it has all of it, and then resets the stream (RFC 9113, section 8.1
   /// allows it).
   private void leave(Write write) {
-    AsyncExecRuntime place = write.place;
-    if (place != null && place.isEndpointAcquired()) {
+    AsyncExecRuntime runtime = write.runtime;
+    if (runtime != null && runtime.isEndpointAcquired()) {
       CompletableFuture.delayedExecutor(
               settings.requestTimeout().plus(BESIDE_THE_ANSWER).toMillis(), TimeUnit.MILLISECONDS)
           .execute(() -> {
-            if (place.isEndpointAcquired()) {
-              place.discardEndpoint();
+            if (runtime.isEndpointAcquired()) {
+              runtime.discardEndpoint();
             }
           });
     }
@@ -390,7 +390,7 @@ public final class HttpPool implements AutoCloseable {
     private long beganNanos;
 
     /// The request's connection, once it looks for one.
-    private volatile @Nullable AsyncExecRuntime place;
+    private volatile @Nullable AsyncExecRuntime runtime;
 
     Write(@Nullable Instant expiresAt) {
       this.expiresAt = expiresAt;

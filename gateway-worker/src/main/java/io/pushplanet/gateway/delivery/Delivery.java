@@ -80,51 +80,20 @@ public final class Delivery {
   /// @throws RuntimeException when something could not be made durable: hand the batch out again
   public void deliver(Channel channel, byte[] body, boolean redelivered, Ticket ticket) {
     List<DeadItem> dead = new ArrayList<>();
-    List<Parcel> taken =
-        takenUp(channel, WireForm.readBatch(body, Push.class, dead::add), redelivered);
-    if (!taken.isEmpty()) {
-      if (taken.stream().allMatch(Parcel::repeat)) {
+    List<Parcel> parcels =
+        parcels(channel, WireForm.readBatch(body, Push.class, dead::add), redelivered);
+    if (!parcels.isEmpty()) {
+      if (parcels.stream().allMatch(Parcel::repeat)) {
         // A repeat has lost its place and must ask MySQL first; do not hold up the batches behind
         // it.
         ticket.pass();
       }
-      dead.addAll(deliver(channel, taken, ticket));
+      dead.addAll(deliver(channel, parcels, ticket));
     }
     DeadItems.throwIfAny(dead);
   }
 
-  /// @return dead letters for parcels that failed too often
-  private List<DeadItem> deliver(Channel channel, List<Parcel> taken, Ticket ticket) {
-    Lane lane = lanes.lane(channel, taken.getFirst().push().delivery().priority());
-    lane.take(taken.size());
-    try (Outbox outbox = outboxes.outbox(lane.databasePermits())) {
-      List<Parcel> parcels = due(channel, taken, lane, outbox);
-      // Not before the look-up: other messages would be promised their permits meanwhile.
-      tellArrivals(taken, lane);
-      if (channel == Channel.MQTT) {
-        overMqtt.deliver(parcels, ticket, lane.longWaits(), outbox);
-      } else {
-        overProviders.deliver(channel, parcels, lane, outbox);
-      }
-      outbox.settle();
-      return outbox.deadLetters();
-    } finally {
-      lane.done(taken.size());
-    }
-  }
-
-  private static void tellArrivals(List<Parcel> taken, Lane lane) {
-    Map<MessageId, Integer> cameBack = new HashMap<>();
-    for (Parcel parcel : taken) {
-      Push push = parcel.push();
-      if (push.cameBack()
-          && (cameBack.merge(push.id(), 1, Integer::sum) - 1) % lane.returningTogether() == 0) {
-        lane.returning().arrived(push.app());
-      }
-    }
-  }
-
-  private List<Parcel> takenUp(Channel channel, List<Push> pushes, boolean redelivered) {
+  private List<Parcel> parcels(Channel channel, List<Push> pushes, boolean redelivered) {
     Instant now = clock.instant();
     List<Parcel> parcels = new ArrayList<>();
     for (Push push : pushes) {
@@ -140,8 +109,28 @@ public final class Delivery {
     return parcels;
   }
 
-  private List<Parcel> due(Channel channel, List<Parcel> parcels, Lane lane, Outbox outbox) {
-    List<Parcel> onFirstWay = new ArrayList<>();
+  /// @return dead letters for parcels that failed too often
+  private List<DeadItem> deliver(Channel channel, List<Parcel> parcels, Ticket ticket) {
+    Lane lane = lanes.lane(channel, parcels.getFirst().push().delivery().priority());
+    lane.take(parcels.size());
+    try (Outbox outbox = outboxes.outbox(lane.databasePermits())) {
+      List<Parcel> wanted = wanted(channel, parcels, lane, outbox);
+      // Not before the look-up: other messages would be promised their permits meanwhile.
+      tellArrivals(parcels, lane);
+      if (channel == Channel.MQTT) {
+        overMqtt.deliver(wanted, ticket, lane.longWaits(), outbox);
+      } else {
+        overProviders.deliver(channel, wanted, lane, outbox);
+      }
+      outbox.settle();
+      return outbox.deadLetters();
+    } finally {
+      lane.done(parcels.size());
+    }
+  }
+
+  private List<Parcel> wanted(Channel channel, List<Parcel> parcels, Lane lane, Outbox outbox) {
+    List<Parcel> wanted = new ArrayList<>();
     List<Parcel> repeats = new ArrayList<>();
     Set<MessageId> cancelled = cancelled(parcels, lane);
     for (Parcel parcel : parcels) {
@@ -155,14 +144,14 @@ public final class Delivery {
       } else if (parcel.repeat()) {
         repeats.add(parcel);
       } else {
-        onFirstWay.add(parcel);
+        wanted.add(parcel);
       }
     }
     if (!repeats.isEmpty()) {
-      onFirstWay.addAll(
+      wanted.addAll(
           lane.databasePermits().withPermit(() -> stillWanted(channel, repeats, outbox)));
     }
-    return onFirstWay;
+    return wanted;
   }
 
   /// A time to live of zero means "now or never": the first try is made, unless the lane stood
@@ -175,12 +164,12 @@ public final class Delivery {
   }
 
   private List<Parcel> stillWanted(Channel channel, List<Parcel> repeats, Outbox outbox) {
-    SettledBefore.Look settled = settledBefore.look(repeats);
+    SettledBefore.Checked settled = settledBefore.check(repeats);
     settled.calledOff().forEach(parcel -> outbox.callOff(parcel, channel));
     settled.cancelled().forEach(outbox::cancel);
-    WaitedFor.Look now = waitedFor.look(channel, settled.left());
+    WaitedFor.Checked now = waitedFor.check(channel, settled.left());
     now.deleted().forEach(parcel -> reject(parcel, channel, "device_deleted", outbox));
-    now.notTheirs().forEach(parcel -> reject(parcel, channel, "user_changed", outbox));
+    now.ofFormerUser().forEach(parcel -> reject(parcel, channel, "user_changed", outbox));
     now.withoutToken().forEach(parcel -> overProviders.noToken(channel, parcel, outbox));
     return now.left();
   }
@@ -201,5 +190,16 @@ public final class Delivery {
     return broadcasts.isEmpty()
         ? broadcasts
         : lane.databasePermits().withPermit(() -> settledBefore.cancelled(broadcasts));
+  }
+
+  private static void tellArrivals(List<Parcel> parcels, Lane lane) {
+    Map<MessageId, Integer> cameBack = new HashMap<>();
+    for (Parcel parcel : parcels) {
+      Push push = parcel.push();
+      if (push.cameBack()
+          && (cameBack.merge(push.id(), 1, Integer::sum) - 1) % lane.returningTogether() == 0) {
+        lane.returning().arrived(push.app());
+      }
+    }
   }
 }

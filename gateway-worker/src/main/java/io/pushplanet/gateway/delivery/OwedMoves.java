@@ -61,10 +61,10 @@ final class OwedMoves {
   private Moves left(List<Owed> owed, Outbox outbox) {
     Map<Owed, List<Parcel>> parcels = new IdentityHashMap<>();
     owed.forEach(one -> parcels.put(one, parcels(one)));
-    SettledBefore.Look look = look(parcels.values().stream().flatMap(List::stream).toList());
-    look.cancelled().forEach(outbox::cancel);
+    SettledBefore.Checked checked = check(parcels.values().stream().flatMap(List::stream).toList());
+    checked.cancelled().forEach(outbox::cancel);
     Set<Parcel> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
-    wanted.addAll(look.left());
+    wanted.addAll(checked.left());
     Moves moves = new Moves();
     parcels.forEach((one, some) -> {
       List<Parcel> still = some.stream().filter(wanted::contains).toList();
@@ -82,9 +82,9 @@ final class OwedMoves {
 
   /// Unlike a delivery, this does not go on without an answer: a message that was cancelled would
   /// be delivered later.
-  private SettledBefore.Look look(List<Parcel> parcels) {
+  private SettledBefore.Checked check(List<Parcel> parcels) {
     try {
-      return settledBefore.surely(parcels);
+      return settledBefore.mustCheck(parcels);
     } catch (DataAccessException e) {
       outboxes.gotNoAnswer();
       throw e;

@@ -49,7 +49,7 @@ final class ProviderDelivery {
   private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
   private final ProviderOutcomes outcomes;
   private final SettledBefore settledBefore;
-  private final Semaphore looks = new Semaphore(1);
+  private final Semaphore checks = new Semaphore(1);
 
   ProviderDelivery(
       List<Provider> providers, ProviderOutcomes outcomes, SettledBefore settledBefore) {
@@ -76,7 +76,7 @@ final class ProviderDelivery {
         new Fallbacks(
             parcels,
             settledBefore,
-            looks,
+            checks,
             parcel -> outbox.callOff(parcel, channel),
             outbox::cancel);
     new BatchSend(provider, lane, fallbacks, outbox).run(requests(provider, parcels));
@@ -173,7 +173,7 @@ final class ProviderDelivery {
       try {
         while (!open.await(TOLD_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
           outbox.flush();
-          fallbacks.look();
+          fallbacks.check();
         }
       } catch (RuntimeException e) {
         // The batch will be handed out again, but not before the requests under way have ended.

@@ -17,10 +17,10 @@ import java.util.function.Consumer;
 public final class Fallbacks {
   /// Between two checks of a batch, if no other batch is checking. What a node tells is in the
   /// database after some tenths of a second.
-  private static final Duration LOOK = Duration.ofMillis(500);
+  private static final Duration CHECK_EVERY = Duration.ofMillis(500);
 
   private final SettledBefore settledBefore;
-  private final Semaphore looks;
+  private final Semaphore checks;
   private final Consumer<Parcel> calledOff;
   private final Consumer<Parcel> cancelled;
   private final boolean none;
@@ -32,20 +32,20 @@ public final class Fallbacks {
   private final Set<Parcel> ended = identities(List.of());
 
   /// Confined to the thread that waits for the batch.
-  private long lookedNanos = System.nanoTime();
+  private long checkedNanos = System.nanoTime();
 
   /// @param parcels that were checked a moment ago
-  /// @param looks a permit for each batch that may check at a time, shared by all
+  /// @param checks a permit for each batch that may check at a time, shared by all
   /// @param calledOff is given each parcel that is not sent because its device acknowledged
   /// @param cancelled is given each parcel that is not sent because its message was cancelled
   public Fallbacks(
       List<Parcel> parcels,
       SettledBefore settledBefore,
-      Semaphore looks,
+      Semaphore checks,
       Consumer<Parcel> calledOff,
       Consumer<Parcel> cancelled) {
     this.settledBefore = settledBefore;
-    this.looks = looks;
+    this.checks = checks;
     this.calledOff = calledOff;
     this.cancelled = cancelled;
     for (Parcel parcel : parcels) {
@@ -62,8 +62,8 @@ public final class Fallbacks {
   }
 
   /// Checks the waiting parcels. To be called several times a second by one thread. Blocks.
-  public void look() {
-    if (none || System.nanoTime() - lookedNanos < LOOK.toNanos() || !looks.tryAcquire()) {
+  public void check() {
+    if (none || System.nanoTime() - checkedNanos < CHECK_EVERY.toNanos() || !checks.tryAcquire()) {
       return;
     }
     try {
@@ -71,26 +71,26 @@ public final class Fallbacks {
       synchronized (this) {
         asked = List.copyOf(waiting);
       }
-      settle(asked, settledBefore.look(asked));
-      lookedNanos = System.nanoTime();
+      settle(asked, settledBefore.check(asked));
+      checkedNanos = System.nanoTime();
     } finally {
-      looks.release();
+      checks.release();
     }
   }
 
-  private synchronized void settle(List<Parcel> asked, SettledBefore.Look look) {
-    Set<Parcel> left = identities(look.left());
+  private synchronized void settle(List<Parcel> asked, SettledBefore.Checked checked) {
+    Set<Parcel> left = identities(checked.left());
     for (Parcel parcel : asked) {
       if (!left.contains(parcel) && waiting.contains(parcel)) {
         ended.add(parcel);
       }
     }
-    for (Parcel parcel : look.calledOff()) {
+    for (Parcel parcel : checked.calledOff()) {
       if (waiting.contains(parcel)) {
         calledOff.accept(parcel);
       }
     }
-    for (Parcel parcel : look.cancelled()) {
+    for (Parcel parcel : checked.cancelled()) {
       if (waiting.contains(parcel)) {
         cancelled.accept(parcel);
       }

@@ -50,23 +50,23 @@ public final class SettledBefore {
   /// @param left parcels to be sent
   /// @param calledOff parcels that fell back from MQTT, and were delivered over MQTT after all
   /// @param cancelled parcels whose message was cancelled before they ended
-  public record Look(List<Parcel> left, List<Parcel> calledOff, List<Parcel> cancelled) {
-    private static Look nothingKnown(List<Parcel> parcels) {
-      return new Look(parcels, List.of(), List.of());
+  public record Checked(List<Parcel> left, List<Parcel> calledOff, List<Parcel> cancelled) {
+    private static Checked nothingKnown(List<Parcel> parcels) {
+      return new Checked(parcels, List.of(), List.of());
     }
   }
 
   /// Checks the parcels, as far as the database answers; unknown ones are left to be sent.
-  public Look look(List<Parcel> parcels) {
+  public Checked check(List<Parcel> parcels) {
     if (parcels.isEmpty() || !breaker.mayAsk()) {
-      return Look.nothingKnown(parcels);
+      return Checked.nothingKnown(parcels);
     }
     try {
-      return surely(parcels);
+      return mustCheck(parcels);
     } catch (DataAccessException e) {
       breaker.failed(e);
       LOG.warn("event=repeat_check_failed parcels={} reason=\"{}\"", parcels.size(), e.toString());
-      return Look.nothingKnown(parcels);
+      return Checked.nothingKnown(parcels);
     }
   }
 
@@ -74,7 +74,7 @@ public final class SettledBefore {
   /// that would store for good what was called off meanwhile.
   ///
   /// @throws DataAccessException when MySQL does not answer
-  public Look surely(List<Parcel> parcels) {
+  public Checked mustCheck(List<Parcel> parcels) {
     Set<String> ended = new HashSet<>();
     Set<String> byMqtt = new HashSet<>();
     Set<MessageId> stopped = new HashSet<>();
@@ -95,7 +95,7 @@ public final class SettledBefore {
         calledOff.add(parcel);
       }
     }
-    return new Look(left, calledOff, cancelled);
+    return new Checked(left, calledOff, cancelled);
   }
 
   /// The messages that were cancelled; none where the database does not answer.

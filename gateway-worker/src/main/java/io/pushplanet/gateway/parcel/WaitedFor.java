@@ -33,20 +33,20 @@ public final class WaitedFor {
   ///
   /// @param left parcels to be sent, with the tokens that their devices have now
   /// @param deleted parcels whose devices are no longer registered
-  /// @param notTheirs parcels for a user who no longer has the device
+  /// @param ofFormerUser parcels for a user who no longer has the device
   /// @param withoutToken parcels whose devices no longer have a token of the channel
-  public record Look(
-      List<Parcel> left, List<Parcel> deleted, List<Parcel> notTheirs, List<Parcel> withoutToken) {
-    private static Look nothingKnown(List<Parcel> parcels) {
-      return new Look(parcels, List.of(), List.of(), List.of());
+  public record Checked(
+      List<Parcel> left, List<Parcel> deleted, List<Parcel> ofFormerUser, List<Parcel> withoutToken) {
+    private static Checked nothingKnown(List<Parcel> parcels) {
+      return new Checked(parcels, List.of(), List.of(), List.of());
     }
   }
 
   /// Checks the parcels, as far as the database answers; unknown ones are left as they are. Blocks.
-  public Look look(Channel channel, List<Parcel> parcels) {
+  public Checked check(Channel channel, List<Parcel> parcels) {
     List<Parcel> waited = parcels.stream().filter(WaitedFor::hasWaited).toList();
     if (waited.isEmpty() || !breaker.mayAsk()) {
-      return Look.nothingKnown(parcels);
+      return Checked.nothingKnown(parcels);
     }
     Map<DeviceKey, Registered> now;
     try {
@@ -56,27 +56,27 @@ public final class WaitedFor {
       breaker.failed(e);
       LOG.warn(
           "event=registration_check_failed parcels={} reason=\"{}\"", waited.size(), e.toString());
-      return Look.nothingKnown(parcels);
+      return Checked.nothingKnown(parcels);
     }
-    Look look =
-        new Look(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+    Checked checked =
+        new Checked(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
     for (Parcel parcel : parcels) {
       Registered current = now.get(parcel.key());
       if (!hasWaited(parcel)) {
-        look.left.add(parcel);
+        checked.left.add(parcel);
       } else if (current == null) {
-        look.deleted.add(parcel);
+        checked.deleted.add(parcel);
       } else if (isForAnother(parcel, current)) {
-        look.notTheirs.add(parcel);
+        checked.ofFormerUser.add(parcel);
       } else if (channel == Channel.MQTT) {
-        look.left.add(to(parcel, overMqtt(parcel, current)));
-      } else if (isWay(channel, parcel, current.recipient())) {
-        look.left.add(to(parcel, current.recipient()));
+        checked.left.add(to(parcel, overMqtt(parcel, current)));
+      } else if (reaches(channel, parcel, current.recipient())) {
+        checked.left.add(to(parcel, current.recipient()));
       } else {
-        look.withoutToken.add(to(parcel, current.recipient()));
+        checked.withoutToken.add(to(parcel, current.recipient()));
       }
     }
-    return look;
+    return checked;
   }
 
   /// Whether the message is for another user than the device's current one.
@@ -97,7 +97,7 @@ public final class WaitedFor {
         && parcel.recipient().namesDevice();
   }
 
-  private static boolean isWay(Channel channel, Parcel parcel, Recipient current) {
+  private static boolean reaches(Channel channel, Parcel parcel, Recipient current) {
     return current.token(channel).isPresent() && isAlike(parcel, current);
   }
 

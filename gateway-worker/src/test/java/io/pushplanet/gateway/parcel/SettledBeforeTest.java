@@ -96,9 +96,9 @@ class SettledBeforeTest {
             .map(recipient ->
                 new Parcel(aPush(Clock.systemUTC()).toFcm("d1", "t1").build(), recipient, true))
             .toList();
-    assertThat(settledBefore.look(parcels).left()).isEqualTo(parcels);
+    assertThat(settledBefore.check(parcels).left()).isEqualTo(parcels);
 
-    assertThatThrownBy(() -> settledBefore.surely(parcels)).isInstanceOf(DataAccessException.class);
+    assertThatThrownBy(() -> settledBefore.mustCheck(parcels)).isInstanceOf(DataAccessException.class);
 
     assertThat(mysql.asked).hasValue(2);
   }
