@@ -9,10 +9,11 @@ import org.springframework.validation.annotation.Validated;
 /// How much the worker takes on at once.
 ///
 /// @param prefetch AMQP messages in hand per lane at least; each may carry 64 pushes
-/// @param mostInFlight requests without an answer per lane, of which one app has four fifths: 20,000/s over a round trip of
-///     150 ms take 3,000. As many AMQP messages come to be in hand where each carries few recipients, 16 MB of them per lane
-/// @param mostErrors how often a worker may trip over a message, about two minutes for the default, before it fails and is kept
-///   in the dead letters
+/// @param mostInFlight unanswered requests per lane, of which one app may have four fifths:
+///     20,000/s over a round trip of 150 ms take 3,000. A lane also has at most so many AMQP
+///     messages in hand, and at most 16 MB of them
+/// @param mostErrors how many errors of our own a message may cause, over about two minutes for the
+///     default, before it fails and becomes a dead letter
 @Validated
 @ConfigurationProperties(prefix = "gateway.delivery", ignoreUnknownFields = false)
 record DeliverySettings(

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 sealed interface Owed {
   Push push();
 
-  /// It belongs into the inboxes of its devices.
+  /// The message belongs in its devices' inboxes.
   ///
   /// @param push with the recipients that are to be parked
   record Park(Push push) implements Owed {}
 
-  /// It belongs into the table `later`.
+  /// The message belongs in the table `later`.
   record Wait(Later later) implements Owed {
     @Override
     public Push push() {

@@ -42,7 +42,7 @@ final class NodeSender implements AutoCloseable {
     this.within = within;
   }
 
-  interface Use {
+  interface Publish {
     /// @param atMost how long it may wait for a permit to publish
     NodeConnection.Sent on(NodeConnection connection, Duration atMost) throws MqttException;
   }
@@ -59,7 +59,7 @@ final class NodeSender implements AutoCloseable {
   /// @return the connection that was used
   /// @throws NodeUnreachable when there is no connection, or it broke, or an earlier frame did not
   ///     leave
-  NodeConnection with(Ticket ticket, Duration atMost, Use use) {
+  NodeConnection send(Ticket ticket, Duration atMost, Publish publish) {
     NodeConnection connection = null;
     try {
       NodeConnection.Sent sent;
@@ -69,7 +69,7 @@ final class NodeSender implements AutoCloseable {
           throw new NodeUnreachable("node_busy");
         }
         connection = open();
-        sent = use.on(connection, until(endNanos));
+        sent = publish.on(connection, until(endNanos));
       } finally {
         ticket.pass();
       }

@@ -205,7 +205,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     NodeConnection connection = null;
     try {
       connection =
-          with(
+          send(
               slot,
               sender,
               until(endNanos),
@@ -238,15 +238,15 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   }
 
   /// Sends nothing once the worker no longer waits for answers.
-  private NodeConnection with(
-      SendSlot slot, NodeSender sender, Duration atMost, NodeSender.Use use) {
+  private NodeConnection send(
+      SendSlot slot, NodeSender sender, Duration atMost, NodeSender.Publish publish) {
     throwIfStopped();
-    return sender.with(
+    return sender.send(
         slot.ticket,
         atMost,
         (connection, room) -> {
           throwIfStopped();
-          return use.on(connection, room);
+          return publish.on(connection, room);
         });
   }
 
@@ -290,7 +290,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
         return !isOld(leases);
       }
       byte[] body = WireForm.write(drain);
-      with(slot, sender, ACKNOWLEDGED, (connection, atMost) -> connection.drain(body, atMost));
+      send(slot, sender, ACKNOWLEDGED, (connection, atMost) -> connection.drain(body, atMost));
       return true;
     } catch (NodeUnreachable e) {
       return false;

@@ -134,7 +134,7 @@ class NodesIT {
         NodeSender sender = patient(node)) {
       for (int error = 0; error < 3; error++) {
         assertThatThrownBy(() ->
-                sender.with(
+                sender.send(
                     sender.ticket(),
                     A_LONG_TIME,
                     (_, _) -> {
@@ -355,7 +355,7 @@ class NodesIT {
         WireForm.write(
             new NodeFrame.Drain(
                 List.of(new NodeFrame.Drain.Device(new AppId("shop"), new DeviceId(device)))));
-    sender.with(ticket, A_LONG_TIME, (connection, atMost) -> connection.drain(body, atMost));
+    sender.send(ticket, A_LONG_TIME, (connection, atMost) -> connection.drain(body, atMost));
   }
 
   private Nodes nodes(Supplier<List<NodeLease>> directory) {
