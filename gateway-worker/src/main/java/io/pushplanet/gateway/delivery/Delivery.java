@@ -148,8 +148,7 @@ public final class Delivery {
       }
     }
     if (!repeats.isEmpty()) {
-      wanted.addAll(
-          lane.databasePermits().withPermit(() -> stillWanted(channel, repeats, outbox)));
+      wanted.addAll(lane.databasePermits().withPermit(() -> stillWanted(channel, repeats, outbox)));
     }
     return wanted;
   }

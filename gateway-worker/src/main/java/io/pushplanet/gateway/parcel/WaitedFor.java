@@ -36,7 +36,10 @@ public final class WaitedFor {
   /// @param ofFormerUser parcels for a user who no longer has the device
   /// @param withoutToken parcels whose devices no longer have a token of the channel
   public record Checked(
-      List<Parcel> left, List<Parcel> deleted, List<Parcel> ofFormerUser, List<Parcel> withoutToken) {
+      List<Parcel> left,
+      List<Parcel> deleted,
+      List<Parcel> ofFormerUser,
+      List<Parcel> withoutToken) {
     private static Checked nothingKnown(List<Parcel> parcels) {
       return new Checked(parcels, List.of(), List.of(), List.of());
     }

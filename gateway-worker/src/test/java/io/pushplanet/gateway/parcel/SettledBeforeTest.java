@@ -98,7 +98,8 @@ class SettledBeforeTest {
             .toList();
     assertThat(settledBefore.check(parcels).left()).isEqualTo(parcels);
 
-    assertThatThrownBy(() -> settledBefore.mustCheck(parcels)).isInstanceOf(DataAccessException.class);
+    assertThatThrownBy(() -> settledBefore.mustCheck(parcels))
+        .isInstanceOf(DataAccessException.class);
 
     assertThat(mysql.asked).hasValue(2);
   }
