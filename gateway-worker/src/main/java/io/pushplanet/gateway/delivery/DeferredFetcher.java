@@ -51,7 +51,12 @@ final class DeferredFetcher {
     int room = returning.roomFor(app);
     if (room > 0) {
       returning.expect(app, room);
-      returning.fetched(app, room, fetch(name, lane, app, room));
+      try {
+        returning.fetched(app, room, fetch(name, lane, app, room));
+      } catch (RuntimeException | Error away) {
+        returning.notFetched(app, room);
+        throw away;
+      }
     }
   }
 

@@ -211,7 +211,7 @@ public final class ReturningMessages {
         return;
       }
       OfApp returning = app.returning;
-      expectFewer(returning, Math.min(returning.expected, messages - found));
+      expectFewer(returning, messages - found);
       returning.waveSize -= messages - found;
       if (found > 0) {
         returning.emptyFetches = 0;
@@ -223,6 +223,23 @@ public final class ReturningMessages {
         returning.inLater = false;
         expectFewer(returning, returning.expected);
         permits.forgetIfIdle(name, app);
+      }
+    } finally {
+      permits.lock.unlock();
+    }
+  }
+
+  /// A fetch failed, so it says nothing of what is in `later`, and the messages are not on their
+  /// way.
+  ///
+  /// @param messages how many were expected
+  public void notFetched(AppId name, int messages) {
+    permits.lock.lock();
+    try {
+      App app = permits.apps.get(name);
+      if (app != null && app.returning != null) {
+        expectFewer(app.returning, messages);
+        app.returning.waveSize -= messages;
       }
     } finally {
       permits.lock.unlock();
@@ -271,8 +288,10 @@ public final class ReturningMessages {
     expectFewer(app, app.expected);
   }
 
+  /// @param most some of these may have arrived meanwhile
   @GuardedBy("permits.lock")
-  private void expectFewer(OfApp app, int messages) {
+  private void expectFewer(OfApp app, int most) {
+    int messages = Math.min(app.expected, most);
     app.expected -= messages;
     expected -= messages;
   }

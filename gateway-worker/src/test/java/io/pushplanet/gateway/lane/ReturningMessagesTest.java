@@ -64,6 +64,21 @@ class ReturningMessagesTest extends PermitScene {
     assertThat(permits.inUse()).isEqualTo(50);
   }
 
+  /// Otherwise each failed fetch counted as a long queue, and the next wait was twice as long.
+  @Test
+  void a_failed_fetch_is_repeated_at_once() {
+    returning.defer(SHOP);
+    int room = returning.roomFor(SHOP);
+    for (int i = 0; i < 3; i++) {
+      returning.expect(SHOP, room);
+      returning.notFetched(SHOP, room);
+
+      assertThat(returning.roomFor(SHOP)).isEqualTo(room);
+      pass(ReturningMessages.ON_ITS_WAY);
+    }
+    assertThat(room).isPositive();
+  }
+
   @Test
   void no_two_apps_are_promised_the_same_permits() {
     List<AppId> apps = IntStream.range(0, 50).mapToObj(i -> new AppId("app" + i)).toList();
