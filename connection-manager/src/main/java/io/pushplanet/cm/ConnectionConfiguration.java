@@ -71,7 +71,7 @@ class ConnectionConfiguration {
         table,
         new DetachedWindows(clock),
         new LateAcknowledgements(
-            LateAcknowledgements.MOST, event -> eventLane.tell(event, () -> {})),
+            LateAcknowledgements.MAX, event -> eventLane.tell(event, () -> {})),
         limits,
         metrics,
         inbox,

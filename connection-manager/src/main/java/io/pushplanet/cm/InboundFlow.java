@@ -24,7 +24,7 @@ import io.pushplanet.common.session.DeviceKey;
 /// at rest is as good as a new one. Confined to the connection's event loop.
 final class InboundFlow {
   /// There is one sweep per second; clients wait longer than this for a PINGRESP.
-  private static final int MOST_SLOWED_SWEEPS = 5;
+  private static final int MAX_SLOWED_SWEEPS = 5;
 
   private final Link link;
   private final Uplinks uplinks;
@@ -63,7 +63,7 @@ final class InboundFlow {
 
   void published(DeviceKey device, MqttPacket.Publish publish) {
     long nowNanos = link.loop().nowNanos();
-    boolean waits = publish.qos() != QoS.AT_MOST_ONCE || slowedSweeps < MOST_SLOWED_SWEEPS;
+    boolean waits = publish.qos() != QoS.AT_MOST_ONCE || slowedSweeps < MAX_SLOWED_SWEEPS;
     if (!waits && rate.waitNanos(nowNanos) > 0) {
       admission.countRefused(ReasonCode.MESSAGE_RATE_TOO_HIGH);
       return;

@@ -210,7 +210,7 @@ final class FullTable {
         registrar,
         table,
         new DetachedWindows(CLOCK),
-        new LateAcknowledgements(LateAcknowledgements.MOST, _ -> {}),
+        new LateAcknowledgements(LateAcknowledgements.MAX, _ -> {}),
         new SessionLimits(
             16, 128, Duration.ofSeconds(2), Duration.ofSeconds(30), Duration.ofSeconds(15)),
         metrics,

@@ -23,8 +23,8 @@ class IdleSessionMemoryIT {
   private static final long LEAST_BYTES_PER_SESSION = 200;
   private static final long LEAST_BYTES_PER_TLS_SESSION = 2_000;
   private static final boolean EPOLL = Sockets.AUTO.resolved() == Sockets.EPOLL;
-  private static final long MOST_BYTES_PER_SESSION = EPOLL ? 420 : 960;
-  private static final long MOST_BYTES_PER_TLS_SESSION = EPOLL ? 5_200 : 5_740;
+  private static final long MAX_BYTES_PER_SESSION = EPOLL ? 420 : 960;
+  private static final long MAX_BYTES_PER_TLS_SESSION = EPOLL ? 5_200 : 5_740;
 
   /// In a process of its own: garbage of other tests in this JVM is freed at any time, and one or
   /// two megabytes of it are as much as all these sessions.
@@ -33,7 +33,7 @@ class IdleSessionMemoryIT {
       throws Exception {
     try (var node = NodeProcess.start();
         var devices = IdleDevices.start(node.port("mqtt"), false)) {
-      assertCost(node, devices, SESSIONS, LEAST_BYTES_PER_SESSION, MOST_BYTES_PER_SESSION);
+      assertCost(node, devices, SESSIONS, LEAST_BYTES_PER_SESSION, MAX_BYTES_PER_SESSION);
     }
   }
 
@@ -50,7 +50,7 @@ class IdleSessionMemoryIT {
                 "--cm.tls.certificate=" + certificateFile, "--cm.tls.private-key=" + keyFile);
         var devices = IdleDevices.start(node.port("tls"), true)) {
       assertCost(
-          node, devices, TLS_SESSIONS, LEAST_BYTES_PER_TLS_SESSION, MOST_BYTES_PER_TLS_SESSION);
+          node, devices, TLS_SESSIONS, LEAST_BYTES_PER_TLS_SESSION, MAX_BYTES_PER_TLS_SESSION);
     }
   }
 

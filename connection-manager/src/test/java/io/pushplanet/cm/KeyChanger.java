@@ -7,9 +7,9 @@ import java.security.Security;
 
 /// A device that changes its TLS keys before every packet and asks for the server's to be changed,
 /// too. In a JVM of its own, because the number of changes is a JVM-wide setting that is read once.
-/// Prints how many of [#MOST] pings were answered.
+/// Prints how many of [#MAX] pings were answered.
 final class KeyChanger {
-  static final int MOST = 500;
+  static final int MAX = 500;
 
   private KeyChanger() {}
 
@@ -25,7 +25,7 @@ final class KeyChanger {
       var client = new RawClient(socket, MqttVersion.V5);
       client.send(RawClient.connect(MqttVersion.V5, TestNode.newDevice()));
       client.expect(MqttPacket.ConnAck.class);
-      while (answered < MOST && client.send(new MqttPacket.PingReq()).next().isPresent()) {
+      while (answered < MAX && client.send(new MqttPacket.PingReq()).next().isPresent()) {
         answered++;
       }
     } catch (IOException closed) {

@@ -103,7 +103,7 @@ class OutagesIT {
   void a_will_that_is_one_too_many_is_dropped_and_counted_and_the_log_says_so_once()
       throws Exception {
     try (var log = new LogLines(EventLane.class);
-        var crowded = TestNode.start("--cm.uplink.most-open=1")) {
+        var crowded = TestNode.start("--cm.uplink.max-open=1")) {
       services.kill9(Service.AMQP);
       try (var client = new RawClient(crowded.port("mqtt"), MqttVersion.V5)) {
         client.send(RawClient.connect(MqttVersion.V5, TestNode.newDevice()));
@@ -128,7 +128,7 @@ class OutagesIT {
           () ->
               assertThat(log.said())
                   .containsExactly(
-                      "event=events_full open=1 allowed=cm.uplink.most-open",
+                      "event=events_full open=1 allowed=cm.uplink.max-open",
                       "event=events_flow_again"));
     }
   }
@@ -136,7 +136,7 @@ class OutagesIT {
   @Test
   void an_uplink_that_is_one_too_many_is_refused_with_0x97_and_on_3_1_1_by_closing()
       throws Exception {
-    try (var crowded = TestNode.start("--cm.uplink.most-open=1")) {
+    try (var crowded = TestNode.start("--cm.uplink.max-open=1")) {
       services.kill9(Service.AMQP);
       RawClient first;
       try {

@@ -57,7 +57,7 @@ import org.jspecify.annotations.Nullable;
 /// Devices' connections with a loop, a queue to Redis and a timer that are run by hand.
 abstract class PipelineScene {
   static final AppId APP = new AppId("shop");
-  static final int MOST_EVENTS = 100;
+  static final int MAX_EVENTS = 100;
   static final int UPLINKS_IN_FLIGHT = 4;
 
   final MutableClock clock = MutableClock.started();
@@ -93,21 +93,20 @@ abstract class PipelineScene {
           redis::add,
           (_, _) -> {});
 
-  ConnectionPipeline pipeline(int mostSessions) {
-    return pipeline(mostSessions, 0, 1);
+  ConnectionPipeline pipeline(int maxSessions) {
+    return pipeline(maxSessions, 0, 1);
   }
 
   /// @param uplinksPerSecond of one device; 0 for no limit
-  ConnectionPipeline pipeline(int mostSessions, int uplinksPerSecond, int uplinkBurst) {
+  ConnectionPipeline pipeline(int maxSessions, int uplinksPerSecond, int uplinkBurst) {
     var gate = new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));
     return new ConnectionPipeline(
         new DeviceHandshake(credential, 16, UPLINKS_IN_FLIGHT, 4_608, Uplinks.UPLINK),
-        new Admission(
-            mostSessions, new ServerReferences("", new SplittableRandom(2)), gate, meters),
+        new Admission(maxSessions, new ServerReferences("", new SplittableRandom(2)), gate, meters),
         registrar,
         table,
         new DetachedWindows(clock),
-        new LateAcknowledgements(LateAcknowledgements.MOST, _ -> {}),
+        new LateAcknowledgements(LateAcknowledgements.MAX, _ -> {}),
         limits,
         metrics,
         new NothingParked(),
@@ -122,7 +121,7 @@ abstract class PipelineScene {
   }
 
   boolean tell(DeliveryEvent event, Runnable confirmed) {
-    if (told.size() == MOST_EVENTS) {
+    if (told.size() == MAX_EVENTS) {
       return false;
     }
     told.add(event);

@@ -37,7 +37,7 @@ class RefusalsIT {
 
   @Test
   void a_full_node_is_busy_and_says_when_to_come_back() throws Exception {
-    try (var full = TestNode.start("--cm.admission.most-sessions=1");
+    try (var full = TestNode.start("--cm.admission.max-sessions=1");
         var here = admitted(full, TestNode.newDevice())) {
       assertRefused(full, SERVER_BUSY, true);
       SharedNode.silent(here);
@@ -46,7 +46,7 @@ class RefusalsIT {
 
   @Test
   void mqtt_3_2_2_20_a_refusal_says_nothing_more_where_there_is_no_room() throws Exception {
-    try (var full = TestNode.start("--cm.admission.most-sessions=1");
+    try (var full = TestNode.start("--cm.admission.max-sessions=1");
         var here = admitted(full, TestNode.newDevice());
         var small = new RawClient(full.port("mqtt"), MqttVersion.V5)) {
       var most = MqttProperties.with(PropertyId.MAXIMUM_PACKET_SIZE, 40);
@@ -73,7 +73,7 @@ class RefusalsIT {
   void a_node_that_knows_of_another_names_it_whether_it_is_full_or_leaving() throws Exception {
     try (var node =
             TestNode.start(
-                "--cm.admission.most-sessions=1", "--cm.admission.server-reference=other:1883");
+                "--cm.admission.max-sessions=1", "--cm.admission.server-reference=other:1883");
         var here = admitted(node, TestNode.newDevice())) {
       assertThat(assertRefused(node, USE_ANOTHER_SERVER, false).text(PropertyId.SERVER_REFERENCE))
           .hasValue("other:1883");

@@ -339,7 +339,7 @@ class TlsIT {
     try (var told = changer.inputReader(StandardCharsets.UTF_8)) {
       assertThat(Integer.parseInt(told.readLine()))
           .as("answers before it was closed")
-          .isBetween(1, KeyChanger.MOST - 1);
+          .isBetween(1, KeyChanger.MAX - 1);
     } finally {
       changer.destroyForcibly();
     }

@@ -14,7 +14,7 @@ import org.springframework.validation.annotation.Validated;
 
 /// @param dispatcherUrl the address to which test pushes are sent
 /// @param testPushTimeout the longest time that a test push waits for the dispatcher
-/// @param mostPasswordChecks how many passwords are checked at once, since each costs much CPU on
+/// @param maxPasswordChecks how many passwords are checked at once, since each costs much CPU on
 ///     purpose
 /// @param credentialCheckWithin the longest time that an upload waits for a worker to try the
 ///     credential
@@ -27,7 +27,7 @@ import org.springframework.validation.annotation.Validated;
 public record DashboardSettings(
     @NotNull @DefaultValue("http://127.0.0.1:8080") URI dispatcherUrl,
     @NotNull @DefaultValue("5s") Duration testPushTimeout,
-    @Positive @DefaultValue("4") int mostPasswordChecks,
+    @Positive @DefaultValue("4") int maxPasswordChecks,
     @NotNull @DefaultValue("15s") Duration credentialCheckWithin,
     @NotNull @DefaultValue("1d") Duration credentialOverlap,
     @NotNull @DefaultValue("400d") Duration auditRetention,

@@ -28,7 +28,7 @@ class DashboardSettingsTest {
       DashboardSettings settings = started.getBean(DashboardSettings.class);
       assertThat(settings.dispatcherUrl()).isEqualTo(URI.create("http://127.0.0.1:8080"));
       assertThat(settings.testPushTimeout()).isEqualTo(Duration.ofSeconds(5));
-      assertThat(settings.mostPasswordChecks()).isEqualTo(4);
+      assertThat(settings.maxPasswordChecks()).isEqualTo(4);
       assertThat(settings.credentialCheckWithin()).isEqualTo(Duration.ofSeconds(15));
       assertThat(settings.credentialOverlap()).isEqualTo(Duration.ofDays(1));
       assertThat(settings.auditRetention()).isEqualTo(Duration.ofDays(400));

@@ -34,7 +34,7 @@ public final class ChangeFeed implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ChangeFeed.class);
   private static final int OVERLAP = 200;
-  private static final int MOST_ROWS = 10_000;
+  private static final int MAX_ROWS = 10_000;
 
   private final DataSource database;
   private final Consumer<Change> listener;
@@ -100,7 +100,7 @@ public final class ChangeFeed implements AutoCloseable {
   private void readOnce() {
     try {
       // A full list leaves the changes in the table: every queue has a limit.
-      if (untold.size() < MOST_ROWS) {
+      if (untold.size() < MAX_ROWS) {
         for (Change change : after(last - OVERLAP)) {
           if (seen.add(change.id())) {
             last = Math.max(last, change.id());
@@ -150,7 +150,7 @@ public final class ChangeFeed implements AutoCloseable {
         PreparedStatement select =
             connection.prepareStatement(
                 "SELECT id, kind, app_id, subject FROM changes WHERE id > ? ORDER BY id LIMIT "
-                    + MOST_ROWS)) {
+                    + MAX_ROWS)) {
       select.setLong(1, id);
       List<Change> changes = new ArrayList<>();
       try (ResultSet row = select.executeQuery()) {

@@ -32,7 +32,7 @@ import org.slf4j.event.Level;
 /// [Settings] bound the waiting items, the unconfirmed batches, and the bytes of both. Thread-safe.
 public final class LanePublisher implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LanePublisher.class);
-  private static final int MOST_BATCHES_IN_A_ROUND = 16;
+  private static final int MAX_BATCHES_IN_A_ROUND = 16;
   private static final String AWAY = "the message broker is away";
   private static final String BLOCKS = "the message broker takes no messages just now";
   private static final String STOPPING = "this process is stopping";
@@ -287,7 +287,7 @@ public final class LanePublisher implements AutoCloseable {
         Pause.nanos(Math.max(settings.linger().toNanos(), pace.waitNanos(System.nanoTime())));
       }
       pace.begun(System.nanoTime());
-      items.drainTo(round, MOST_BATCHES_IN_A_ROUND * settings.mostItems());
+      items.drainTo(round, MAX_BATCHES_IN_A_ROUND * settings.mostItems());
       batches = LaneBatch.of(round, settings.mostItems(), settings.mostBytes());
     } catch (Throwable e) {
       items.fail(round, LaneLink.BROKE);

@@ -13,7 +13,7 @@ import java.util.random.RandomGenerator;
 public final class MessageIds {
   private static final int PARTS = 4_096;
   private static final int NANOS_PER_MILLI = 1_000_000;
-  private static final long MOST_AHEAD = 1_000 * PARTS;
+  private static final long MAX_AHEAD = 1_000 * PARTS;
 
   private final Clock clock;
   private final RandomGenerator random;
@@ -33,7 +33,7 @@ public final class MessageIds {
             + (long) now.getNano() % NANOS_PER_MILLI * PARTS / NANOS_PER_MILLI;
     return of(
         last.updateAndGet(
-            before -> parts > before || before - parts > MOST_AHEAD ? parts : before + 1),
+            before -> parts > before || before - parts > MAX_AHEAD ? parts : before + 1),
         random.nextLong());
   }
 

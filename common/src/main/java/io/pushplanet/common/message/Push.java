@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /// One message on its way to some of its recipients. Lanes carry it.
 ///
-/// @param recipients 1 to [#MOST_RECIPIENTS] in a lane
+/// @param recipients 1 to [#MAX_RECIPIENTS] in a lane
 /// @param attempt the number of earlier attempts over this channel, 0 at first
 /// @param tried channels that were given up for these recipients, so that a fallback does not
 ///     return to them
@@ -39,7 +39,7 @@ public record Push(
     @Nullable Integer errors,
     @Nullable Boolean inInbox) {
   /// A fan-out chunk and the longest list of devices in one lane message.
-  public static final int MOST_RECIPIENTS = 500;
+  public static final int MAX_RECIPIENTS = 500;
 
   public Push {
     requireNonNull(id);
@@ -83,13 +83,7 @@ public record Push(
   /// The same as a part of a message for a larger audience.
   public Push ofAudience(int about) {
     return with(
-        recipients,
-        attempt,
-        tried,
-        about > MOST_RECIPIENTS ? about : null,
-        waited,
-        errors,
-        inInbox);
+        recipients, attempt, tried, about > MAX_RECIPIENTS ? about : null, waited, errors, inInbox);
   }
 
   public boolean expiredAt(Instant now) {

@@ -16,23 +16,23 @@ import java.util.function.Function;
 public final class RequestBatcher<T> {
   private final BlockingQueue<T> waiting;
   private final int mostPerBatch;
-  private final int mostInFlight;
+  private final int maxInFlight;
   private final Function<List<T>, CompletionStage<?>> send;
   private final AtomicInteger inFlight = new AtomicInteger();
 
   /// @param mostWaiting requests for a batch
   /// @param mostPerBatch requests
-  /// @param mostInFlight batches at a time: with one, a new request waits for half of an earlier
+  /// @param maxInFlight batches at a time: with one, a new request waits for half of an earlier
   ///     batch's round trip on average
   /// @param send starts a batch, whose stage must end in bounded time, well or badly
   public RequestBatcher(
       int mostWaiting,
       int mostPerBatch,
-      int mostInFlight,
+      int maxInFlight,
       Function<List<T>, CompletionStage<?>> send) {
     this.waiting = new ArrayBlockingQueue<>(mostWaiting);
     this.mostPerBatch = mostPerBatch;
-    this.mostInFlight = mostInFlight;
+    this.maxInFlight = maxInFlight;
     this.send = send;
   }
 
@@ -75,7 +75,7 @@ public final class RequestBatcher<T> {
   }
 
   private boolean mayStart() {
-    return inFlight.getAndUpdate(batches -> Math.min(batches + 1, mostInFlight)) < mostInFlight;
+    return inFlight.getAndUpdate(batches -> Math.min(batches + 1, maxInFlight)) < maxInFlight;
   }
 
   private void ended() {

@@ -24,16 +24,16 @@ import org.jspecify.annotations.Nullable;
 final class SharedReads {
   /// A call for more keys has its own MGET, so that other callers do not wait for all of these
   /// keys.
-  private static final int MOST_SHARED_KEYS = 16;
+  private static final int MAX_SHARED_KEYS = 16;
 
-  private static final int MOST_CALLERS_TOGETHER = 512;
-  private static final int MOST_ROUNDS = 4;
-  private static final int MOST_CALLERS_WAITING = 20_000;
+  private static final int MAX_CALLERS_TOGETHER = 512;
+  private static final int MAX_ROUNDS = 4;
+  private static final int MAX_CALLERS_WAITING = 20_000;
   private static final Duration BATCH_DEADLINE = SessionDirectory.DEADLINE.dividedBy(2);
 
   private final Supplier<StatefulRedisConnection<String, String>> redis;
   private final RequestBatcher<Read> batcher =
-      new RequestBatcher<>(MOST_CALLERS_WAITING, MOST_CALLERS_TOGETHER, MOST_ROUNDS, this::send);
+      new RequestBatcher<>(MAX_CALLERS_WAITING, MAX_CALLERS_TOGETHER, MAX_ROUNDS, this::send);
 
   SharedReads(Supplier<StatefulRedisConnection<String, String>> redis) {
     this.redis = redis;
@@ -45,14 +45,14 @@ final class SharedReads {
   ///
   /// @throws DirectoryUnavailable when Redis is away, refuses or is too slow
   List<@Nullable String> values(List<String> keys) {
-    if (keys.size() > MOST_SHARED_KEYS) {
+    if (keys.size() > MAX_SHARED_KEYS) {
       return texts(
           Redis.await(
               redis.get().async().mget(keys.toArray(String[]::new)), SessionDirectory.DEADLINE));
     }
     Read read = new Read(keys, new CompletableFuture<>());
     if (!batcher.add(read)) {
-      throw new DirectoryUnavailable(MOST_CALLERS_WAITING + " callers wait for Redis", null);
+      throw new DirectoryUnavailable(MAX_CALLERS_WAITING + " callers wait for Redis", null);
     }
     try {
       return read.values().get();

@@ -8,7 +8,8 @@ import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// The JSON that a device gets over MQTT, and a service worker over Web Push. Fields that the message does not have are absent.
+/// The JSON that a device gets over MQTT, and a service worker over Web Push. Fields that the
+/// message does not have are absent.
 public record DevicePayload(
     MessageId id,
     @Nullable String title,

@@ -15,7 +15,7 @@ import tools.jackson.databind.ext.javatime.deser.InstantDeserializer;
 /// a formatter costs ten times as much. Any other form is left to Jackson.
 final class InstantReader extends StdDeserializer<Instant> {
   private static final int WITHOUT_FRACTION = "2026-11-21T12:00:00".length();
-  private static final int MOST_DIGITS = 9;
+  private static final int MAX_DIGITS = 9;
 
   InstantReader() {
     super(Instant.class);
@@ -44,11 +44,11 @@ final class InstantReader extends StdDeserializer<Instant> {
     int nanos = 0;
     if (end > WITHOUT_FRACTION) {
       int digits = end - WITHOUT_FRACTION - 1;
-      if (text.charAt(WITHOUT_FRACTION) != '.' || digits < 1 || digits > MOST_DIGITS) {
+      if (text.charAt(WITHOUT_FRACTION) != '.' || digits < 1 || digits > MAX_DIGITS) {
         return null;
       }
       nanos = number(text, WITHOUT_FRACTION + 1, end);
-      for (int missing = digits; missing < MOST_DIGITS; missing++) {
+      for (int missing = digits; missing < MAX_DIGITS; missing++) {
         nanos *= 10;
       }
     }

@@ -13,7 +13,7 @@ import java.util.List;
 /// @param frame the gateway's own number; the node's answers name it, and name devices by their
 ///     index in `devices`
 /// @param answerBy when the gateway stops waiting for these devices
-/// @param devices at most [#MOST_DEVICES]
+/// @param devices at most [#MAX_DEVICES]
 /// @param epochs of the devices' owners as the gateway saw them, in the order of `devices`; see
 ///     [NodeFrame.Target]
 public record NodeBroadcast(
@@ -26,13 +26,13 @@ public record NodeBroadcast(
   /// MQTT topic of the trusted listener.
   public static final String TOPIC = "gw/broadcast";
 
-  /// So many devices with ids of full length fit into [NodeFrame#MOST_BYTES].
-  public static final int MOST_DEVICES = 8_000;
+  /// So many devices with ids of full length fit into [NodeFrame#MAX_BYTES].
+  public static final int MAX_DEVICES = 8_000;
 
   public NodeBroadcast {
     devices = List.copyOf(devices);
     epochs = List.copyOf(epochs);
-    if (devices.size() > MOST_DEVICES || devices.size() != epochs.size()) {
+    if (devices.size() > MAX_DEVICES || devices.size() != epochs.size()) {
       throw new IllegalArgumentException("at most 8,000 devices, with an epoch each");
     }
   }

@@ -26,7 +26,7 @@ public record NodeFrame(
   public static final String OUTCOMES_TOPIC = "gw/outcomes/";
 
   /// The trusted listener refuses a longer one.
-  public static final int MOST_BYTES = 1 << 20;
+  public static final int MAX_BYTES = 1 << 20;
 
   public NodeFrame {
     messages = List.copyOf(messages);

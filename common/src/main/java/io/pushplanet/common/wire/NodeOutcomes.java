@@ -51,7 +51,7 @@ public record NodeOutcomes(
     }
     List<Outcome> each = new ArrayList<>(outcomes);
     for (int run = 0; run + 1 < delivered.size(); run += 2) {
-      int last = Math.min(delivered.get(run + 1), NodeBroadcast.MOST_DEVICES - 1);
+      int last = Math.min(delivered.get(run + 1), NodeBroadcast.MAX_DEVICES - 1);
       for (int target = delivered.get(run); target <= last; target++) {
         each.add(new Outcome(target, Result.DELIVERED, null));
       }

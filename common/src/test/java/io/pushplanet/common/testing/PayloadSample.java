@@ -13,8 +13,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 
-/// A message with its payload for each channel. The dispatcher's tests compare its measures with the lengths of these payloads,
-/// and the worker's tests the payloads that it writes, so that both agree.
+/// A message with its payload for each channel. The dispatcher's tests compare its measures with
+/// the lengths of these payloads, and the worker's tests the payloads that it writes, so that both
+/// agree.
 public enum PayloadSample {
   SHOWN(
       new Content("Shipped", "Größe \"M\"", Map.of("order", "77")),

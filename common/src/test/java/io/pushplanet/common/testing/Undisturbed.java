@@ -12,7 +12,7 @@ public final class Undisturbed {
   /// A scene with much longer waits than this is not affected by shorter pauses.
   private static final Duration STANDSTILL = Duration.ofMillis(300);
 
-  private static final int MOST_TIMES = 6;
+  private static final int MAX_TIMES = 6;
   private static final Duration LOOK = Duration.ofMillis(10);
 
   private Undisturbed() {}
@@ -30,7 +30,7 @@ public final class Undisturbed {
         scene.play();
         return;
       } catch (AssertionError | Exception failed) {
-        if (time == MOST_TIMES || longest.get() < STANDSTILL.toNanos()) {
+        if (time == MAX_TIMES || longest.get() < STANDSTILL.toNanos()) {
           throw failed;
         }
         System.out.printf(

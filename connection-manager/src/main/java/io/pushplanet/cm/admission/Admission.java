@@ -18,7 +18,7 @@ public final class Admission {
   // A reason of its own: MQTT's "not authorised" has many other causes, too.
   private static final String DEVICE_DELETED = "device_deleted";
 
-  private final int mostSessions;
+  private final int maxSessions;
   private final ServerReferences serverReferences;
   private final AcceptGate gate;
   private final Map<ReasonCode, Counter> refusals = new EnumMap<>(ReasonCode.class);
@@ -42,8 +42,8 @@ public final class Admission {
   /// @param serverReferences where clients are sent while this node is full or leaving
   /// @param gate counts wrong credentials by address
   public Admission(
-      int mostSessions, ServerReferences serverReferences, AcceptGate gate, MeterRegistry meters) {
-    this.mostSessions = mostSessions;
+      int maxSessions, ServerReferences serverReferences, AcceptGate gate, MeterRegistry meters) {
+    this.maxSessions = maxSessions;
     this.serverReferences = serverReferences;
     this.gate = gate;
     for (ReasonCode reason : ReasonCode.values()) {
@@ -80,7 +80,7 @@ public final class Admission {
   /// @param sessions on this node, with those that are about to be here
   /// @param kind as in [#ask]
   public AdmissionOutcome askForRoom(boolean isHere, int sessions, ListenerKind kind) {
-    return isHere || sessions < mostSessions
+    return isHere || sessions < maxSessions
         ? new AdmissionOutcome.Admitted()
         : refused(ReasonCode.SERVER_BUSY, "this node is full", kind);
   }

@@ -12,7 +12,7 @@ public final class DeniedPasswordCache {
   public static final Duration KNOWN_FOR = Duration.ofSeconds(30);
 
   /// Each entry takes some 200 bytes.
-  static final int MOST = 20_000;
+  static final int MAX = 20_000;
 
   private final Map<DeviceKey, Denial> known = new ConcurrentHashMap<>();
 
@@ -26,7 +26,7 @@ public final class DeniedPasswordCache {
 
   /// @param passwordEnds in this second of the epoch
   public void denied(DeviceKey device, long passwordEnds, long nowNanos) {
-    if (known.size() >= MOST) {
+    if (known.size() >= MAX) {
       // The directory is asked once more about each of them.
       known.clear();
     }

@@ -4,7 +4,7 @@ import io.pushplanet.common.access.Secret;
 import java.time.Duration;
 import java.time.Instant;
 
-/// @param mostOpenTargets how many targets may wait for their devices, over all gateways; further
+/// @param maxOpenTargets how many targets may wait for their devices, over all gateways; further
 ///     ones are refused
 /// @param framesWaiting how many frames of one gateway may wait to be read: the Receive Maximum
 ///     that it is told
@@ -13,7 +13,7 @@ import java.time.Instant;
 public record DeliverySettings(
     String user,
     Secret password,
-    int mostOpenTargets,
+    int maxOpenTargets,
     int framesWaiting,
     long broadcastBytes,
     Duration longestWait) {

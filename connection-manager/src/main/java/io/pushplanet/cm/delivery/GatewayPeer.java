@@ -56,7 +56,7 @@ final class GatewayPeer implements MqttPeer, Answers {
   /// Frames are the gateway's own JSON around payloads of 4 KB; topic and properties need little
   /// more.
   private static final PacketLimits LIMITS =
-      PacketLimits.UNAUTHENTICATED.withPacketBytes(NodeFrame.MOST_BYTES + 4 * 1024);
+      PacketLimits.UNAUTHENTICATED.withPacketBytes(NodeFrame.MAX_BYTES + 4 * 1024);
 
   private final Link link;
   private final DeliverySettings settings;

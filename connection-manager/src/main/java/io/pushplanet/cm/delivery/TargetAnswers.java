@@ -92,7 +92,7 @@ final class TargetAnswers {
       notHere(target);
       return null;
     }
-    if (shared.metrics().openTargets.incrementAndGet() > shared.settings().mostOpenTargets()) {
+    if (shared.metrics().openTargets.incrementAndGet() > shared.settings().maxOpenTargets()) {
       shared.metrics().openTargets.decrementAndGet();
       refused(target, Refusal.NODE_BUSY, null);
       return null;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// devices meanwhile, when the table has no session yet that could receive them
 /// ([why so](RATIONALE.md)). Thread-safe.
 final class Arrivals {
-  private static final int MOST_RELEASES = 8;
+  private static final int MAX_RELEASES = 8;
 
   private final ConcurrentHashMap<DeviceKey, Arriving> arriving = new ConcurrentHashMap<>();
   private final Duration formerWithin;
@@ -34,7 +34,7 @@ final class Arrivals {
   ///     which it was deleted or got another user
   /// @param claimed the highest epoch under which the directory gave the device to one of them
   /// @param newest the highest epoch of one of them, also one that the directory did not give
-  /// @param releases of former owners meanwhile, the last [#MOST_RELEASES]
+  /// @param releases of former owners meanwhile, the last [#MAX_RELEASES]
   /// @param waiting claims that wait for a release, or have waited
   private record Arriving(
       int claims,
@@ -55,7 +55,7 @@ final class Arrivals {
 
     Arriving releasedBy(SessionRelease release) {
       List<SessionRelease> last =
-          releases.size() < MOST_RELEASES ? releases : releases.subList(1, MOST_RELEASES);
+          releases.size() < MAX_RELEASES ? releases : releases.subList(1, MAX_RELEASES);
       return new Arriving(claims, heard, claimed, newest, added(last, release), waiting);
     }
 

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// The queue of commands to the directory. A round trip carries up to [#MOST_TOGETHER] commands
+/// The queue of commands to the directory. A round trip carries up to [#MAX_TOGETHER] commands
 /// that wait when it begins, and its answers go back to each event loop in one hand-over. One round
 /// trip runs at a time, so the commands of a device keep their order. Each callback is called
 /// exactly once, whatever fails. Thread-safe; callers never wait.
@@ -34,7 +34,7 @@ final class CommandPipeline {
   private static final Logger LOG = LoggerFactory.getLogger(CommandPipeline.class);
 
   /// Redis is busy with them for about a millisecond, and serves no other client meanwhile.
-  private static final int MOST_TOGETHER = 256;
+  private static final int MAX_TOGETHER = 256;
 
   private static final Function<Callback, Runnable> NO_ANSWER =
       callback -> callback.answered().apply(Optional.empty());
@@ -182,8 +182,8 @@ final class CommandPipeline {
 
   /// Allocates before it polls: a polled command must not get lost when memory runs out.
   private List<Queued> take() {
-    var some = new ArrayList<Queued>(MOST_TOGETHER);
-    while (some.size() < MOST_TOGETHER) {
+    var some = new ArrayList<Queued>(MAX_TOGETHER);
+    while (some.size() < MAX_TOGETHER) {
       Queued next = queue.poll();
       if (next == null) {
         break;

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /// on a worker; sessions that are added during a comparison are compared together in the next one.
 /// Thread-safe; callers never wait.
 final class DoubtedSessions {
-  private static final int MOST = 10_000;
+  private static final int MAX = 10_000;
 
   private final Reconciliation reconciliation;
   private final DirectoryHealth health;
@@ -35,7 +35,7 @@ final class DoubtedSessions {
 
   void add(DeviceSession session) {
     metrics.doubted.increment();
-    if (health.isReachable() && doubted.size() < MOST) {
+    if (health.isReachable() && doubted.size() < MAX) {
       doubted.add(session);
       compare();
     }

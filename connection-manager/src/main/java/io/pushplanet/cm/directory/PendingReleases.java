@@ -9,10 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /// Ends of connections that the directory has not received, because it was away or its queue was
 /// full. Without them the directory would say for ever that the device is here. Keeps the last end
-/// of each device, for [#MOST] devices at most; an end that finds no room is noticed when a gateway
+/// of each device, for [#MAX] devices at most; an end that finds no room is noticed when a gateway
 /// sends a frame for the device to this node. Thread-safe.
 final class PendingReleases {
-  static final int MOST = 100_000;
+  static final int MAX = 100_000;
 
   private final ConcurrentHashMap<DeviceKey, End> ends = new ConcurrentHashMap<>();
 
@@ -36,7 +36,7 @@ final class PendingReleases {
   }
 
   private void keep(DeviceKey device, End end) {
-    if (ends.size() < MOST || ends.containsKey(device)) {
+    if (ends.size() < MAX || ends.containsKey(device)) {
       ends.merge(device, end, End::last);
     }
   }

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
 /// Claims of other nodes for devices of this node. Each claimant waits until this node confirms
-/// that it has released the device. Remembers the claims of [#MOST] devices at most; the claimants
+/// that it has released the device. Remembers the claims of [#MAX] devices at most; the claimants
 /// of other devices go on when they have waited long enough. Thread-safe.
 final class PendingTakeovers {
-  private static final int MOST = 100_000;
+  private static final int MAX = 100_000;
 
   private final CommandPipeline commands;
   private final DirectoryHealth health;
@@ -28,7 +28,7 @@ final class PendingTakeovers {
 
   /// Another node has claimed the device.
   void add(DeviceKey device, SessionOwner claimant) {
-    if (claimants.size() < MOST) {
+    if (claimants.size() < MAX) {
       claimants.merge(device, List.of(claimant), PendingTakeovers::both);
     }
   }

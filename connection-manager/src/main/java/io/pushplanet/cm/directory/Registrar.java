@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
 public final class Registrar implements OwnershipDoubts, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
   // In one round of the reconciliation loop.
-  private static final int MOST_TOLD_LATE = 2_000;
+  private static final int MAX_TOLD_LATE = 2_000;
 
   private final Directory directory;
   private final NodeId node;
@@ -341,7 +341,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   private void sendPendingReleases() {
     int room = mostInBackground - commands.waiting();
     if (room > 0 && health.isReachable()) {
-      pendingReleases.take(Math.min(room, MOST_TOLD_LATE)).forEach(this::send);
+      pendingReleases.take(Math.min(room, MAX_TOLD_LATE)).forEach(this::send);
     }
   }
 

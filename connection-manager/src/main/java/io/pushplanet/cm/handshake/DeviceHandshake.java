@@ -30,7 +30,7 @@ public final class DeviceHandshake {
   public static final long LONGEST_SESSION_SECONDS = 30L * 24 * 60 * 60;
 
   private static final long LONGEST_PACKET = 268_435_455L + 5;
-  private static final int MOST_WILL_BYTES = 4 * 1024;
+  private static final int MAX_WILL_BYTES = 4 * 1024;
 
   /// More than any packet of this server with a reason string has; a client with a smaller Maximum
   /// Packet Size is sent no reason strings.
@@ -146,7 +146,7 @@ public final class DeviceHandshake {
     if (!will.topic().equals(willTopic)) {
       return new Refused(ReasonCode.NOT_AUTHORIZED, "a will's topic must be " + willTopic);
     }
-    if (will.payload().size() > MOST_WILL_BYTES) {
+    if (will.payload().size() > MAX_WILL_BYTES) {
       return new Refused(ReasonCode.PACKET_TOO_LARGE, "a will has at most 4096 bytes");
     }
     return null;

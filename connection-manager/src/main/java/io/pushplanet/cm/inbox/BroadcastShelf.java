@@ -37,14 +37,14 @@ final class BroadcastShelf {
   private static final int SECONDS = 5;
 
   /// A new position costs a write, while a search in a cached list costs a microsecond.
-  static final int MOST_IN_VAIN = 8;
+  static final int MAX_IN_VAIN = 8;
 
   /// The size of each of the two caches: a sixteenth of the heap.
-  private static final long MOST_BYTES = Runtime.getRuntime().maxMemory() / 16;
+  private static final long MAX_BYTES = Runtime.getRuntime().maxMemory() / 16;
 
   private final DataSource database;
-  private final KnownLists known = new KnownLists(MOST_BYTES);
-  private final ListTexts texts = new ListTexts(MOST_BYTES);
+  private final KnownLists known = new KnownLists(MAX_BYTES);
+  private final ListTexts texts = new ListTexts(MAX_BYTES);
 
   private record Broadcast(String slot, Binary payload, boolean cancelled) {}
 
@@ -142,7 +142,7 @@ final class BroadcastShelf {
     owed.forEach(one -> looks.remove(one.device()));
     Map<DeviceKey, Long> positions = new HashMap<>();
     looks.forEach((device, times) -> {
-      if (times > MOST_IN_VAIN) {
+      if (times > MAX_IN_VAIN) {
         positions.put(device, newest.getOrDefault(device.app(), 0L));
       }
     });

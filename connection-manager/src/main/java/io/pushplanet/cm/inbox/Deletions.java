@@ -29,8 +29,8 @@ final class Deletions implements AutoCloseable {
   static final Duration ALONE_AFTER = Duration.ofSeconds(5);
 
   private static final Logger LOG = LoggerFactory.getLogger(Deletions.class);
-  private static final int MOST_ALONE = 10 * AT_ONCE;
-  private static final int MOST_DEADLOCKS = 5;
+  private static final int MAX_ALONE = 10 * AT_ONCE;
+  private static final int MAX_DEADLOCKS = 5;
 
   /// How long the thread waits for work before it checks whether it has to end.
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -39,7 +39,7 @@ final class Deletions implements AutoCloseable {
   private final Reach reach;
   private final LongSupplier nanoTime;
   private final BlockingQueue<Done> waiting;
-  private final BlockingQueue<Done> alone = new ArrayBlockingQueue<>(MOST_ALONE);
+  private final BlockingQueue<Done> alone = new ArrayBlockingQueue<>(MAX_ALONE);
   private final CountDownLatch closed = new CountDownLatch(1);
   private final Counter failures;
   // Used only by the deleting thread.
@@ -157,7 +157,7 @@ final class Deletions implements AutoCloseable {
         reach.told(true, "");
         return;
       } catch (SQLException failed) {
-        if (isDeadlock(failed) && attempt <= MOST_DEADLOCKS) {
+        if (isDeadlock(failed) && attempt <= MAX_DEADLOCKS) {
           continue;
         }
         if (!isAway(failed)) {

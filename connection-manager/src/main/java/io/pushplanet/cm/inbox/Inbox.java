@@ -53,7 +53,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private static final long PATIENCE_SECONDS = 10;
 
   private static final long LOOKS_AGAIN_MILLIS = 100;
-  private static final int MOST_LOOKS = 50;
+  private static final int MAX_LOOKS = 50;
 
   private final InboxTable table;
   private final BroadcastShelf broadcasts;
@@ -90,7 +90,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  /// @param heapIsFull while it is, [#MOST_LOOKS] checks lie between two reads: messages are safe
+  /// @param heapIsFull while it is, [#MAX_LOOKS] checks lie between two reads: messages are safe
   ///     in MySQL
   Inbox(
       DataSource database,
@@ -256,7 +256,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   /// them, and no other limit bounds the sum. Reading is slowed down, not stopped: if sessions fill
   /// the heap, waiting does not empty it.
   private void awaitRoom() throws InterruptedException {
-    for (int looks = 0; looks < MOST_LOOKS && heapIsFull.getAsBoolean(); looks++) {
+    for (int looks = 0; looks < MAX_LOOKS && heapIsFull.getAsBoolean(); looks++) {
       if (closed.await(LOOKS_AGAIN_MILLIS, TimeUnit.MILLISECONDS)) {
         return;
       }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// and never the same row twice, until the inbox is empty.
 ///
 /// The session takes a row when there is room in its window. Fresh messages wait until no older row
-/// is left, or until the inbox cannot be read or has not moved for [#MOST_STILL_SWEEPS]. Rows that
+/// is left, or until the inbox cannot be read or has not moved for [#MAX_STILL_SWEEPS]. Rows that
 /// the session no longer takes are given back, and read again in order when it does. A failed read
 /// is repeated after [#RETRY_NANOS]. So is the end of a row that could not be told, and until it
 /// succeeds no further page is read.
@@ -32,7 +32,7 @@ public final class InboxDrain {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /// There is one sweep per second, but none while the whole loop stands still.
-  private static final int MOST_STILL_SWEEPS = 5;
+  private static final int MAX_STILL_SWEEPS = 5;
 
   private final ParkedMessages inbox;
   private final DeviceSession session;
@@ -70,7 +70,7 @@ public final class InboxDrain {
   public boolean isAheadOf(MessageId fresh) {
     InboxRow next = rows.peek();
     boolean mayBeOlder = next == null ? asked || again : !next.isNewerThan(fresh);
-    return mayBeOlder && stillSweeps < MOST_STILL_SWEEPS;
+    return mayBeOlder && stillSweeps < MAX_STILL_SWEEPS;
   }
 
   /// The next message for the session to send; null when none is ready, or when the next one is
@@ -101,7 +101,7 @@ public final class InboxDrain {
   }
 
   public void swept(long nowNanos) {
-    stillSweeps = Math.min(stillSweeps + 1, MOST_STILL_SWEEPS);
+    stillSweeps = Math.min(stillSweeps + 1, MAX_STILL_SWEEPS);
     if (!session.takesParked()) {
       giveBack();
     }
@@ -152,7 +152,7 @@ public final class InboxDrain {
       case InboxPage.Unreadable() -> {
         retry = true;
         retryAtNanos = session.loop().nowNanos() + RETRY_NANOS;
-        stillSweeps = MOST_STILL_SWEEPS;
+        stillSweeps = MAX_STILL_SWEEPS;
         session.pump();
       }
     }

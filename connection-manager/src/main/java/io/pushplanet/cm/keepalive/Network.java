@@ -29,7 +29,7 @@ public final class Network {
   private static final int DEATHS = 7;
   private static final int TOLERATED_ONE_IN = 20;
   private static final int DEADLY_ONE_IN = 8;
-  private static final int MOST_COUNTED = 1_000;
+  private static final int MAX_COUNTED = 1_000;
   private static final int PROBE_ONE_IN = 16;
   private static final long HALF_LIFE_MILLIS = Duration.ofHours(6).toMillis();
 
@@ -65,7 +65,7 @@ public final class Network {
       return;
     }
     ends[interval]++;
-    if (survived[interval] + died[interval] > MOST_COUNTED) {
+    if (survived[interval] + died[interval] > MAX_COUNTED) {
       survived[interval] /= 2;
       died[interval] /= 2;
     }

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 /// devices until [#cancel]. A device whose claim was under way when the drain began is sent
 /// elsewhere when it arrives. Thread-safe.
 final class Drain {
-  static final int MOST_PER_SECOND = 100_000;
+  static final int MAX_PER_SECOND = 100_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(Drain.class);
   private static final Duration TURN = Duration.ofMillis(50);
@@ -163,7 +163,7 @@ final class Drain {
       // Half of the time is for sending devices away, half for their last acknowledgements.
       int needed =
           (int)
-              Math.min(MOST_PER_SECOND, sessions.size() * 2_000L / Math.max(1, longest.toMillis()));
+              Math.min(MAX_PER_SECOND, sessions.size() * 2_000L / Math.max(1, longest.toMillis()));
       int perSecond = Math.max(settings.perSecond(), needed);
       run = current == null ? begin(perSecond, Duration.ZERO) : current;
       run.perSecond = Math.max(run.perSecond, perSecond);

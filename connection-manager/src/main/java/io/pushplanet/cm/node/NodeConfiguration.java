@@ -57,7 +57,7 @@ class NodeConfiguration {
       ServerReferences serverReferences,
       AcceptGate gate,
       MeterRegistry meters) {
-    return new Admission(settings.admission().mostSessions(), serverReferences, gate, meters);
+    return new Admission(settings.admission().maxSessions(), serverReferences, gate, meters);
   }
 
   @Bean

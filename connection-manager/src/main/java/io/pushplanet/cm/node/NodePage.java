@@ -86,9 +86,9 @@ class NodePage {
       @RequestParam(name = "per-second", required = false) @Nullable Integer perSecond) {
     check(authorization, "drain");
     int rate = perSecond == null ? settings.drain().perSecond() : perSecond;
-    if (rate < 1 || rate > Drain.MOST_PER_SECOND) {
+    if (rate < 1 || rate > Drain.MAX_PER_SECOND) {
       throw problem(
-          HttpStatus.BAD_REQUEST, "per-second is a number from 1 to " + Drain.MOST_PER_SECOND);
+          HttpStatus.BAD_REQUEST, "per-second is a number from 1 to " + Drain.MAX_PER_SECOND);
     }
     return ResponseEntity.accepted().body(node.drain().begin(rate));
   }

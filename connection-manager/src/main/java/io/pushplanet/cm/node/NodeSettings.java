@@ -95,7 +95,7 @@ record NodeSettings(
       @NotNull @DefaultValue("30s") Duration writeStall,
       @Positive @DefaultValue("1024") int backlog) {}
 
-  /// @param mostSessions most devices on this node; the next device is told Server busy, or to go
+  /// @param maxSessions most devices on this node; the next device is told Server busy, or to go
   ///     elsewhere
   /// @param serverReference `host:port` told to MQTT 5 clients while this node is full or leaving;
   ///     blank names another node, if one with a `cm.device-host` is alive
@@ -106,18 +106,18 @@ record NodeSettings(
   /// @param addressBurst connections of one address that may come at once
   /// @param addressFailuresPerSecond wrong credentials per second of one address; above it the
   ///     address's connections are closed before TLS
-  /// @param mostHeld refused sockets that are kept for 0.1 to 3 s before they are closed; others
+  /// @param maxHeld refused sockets that are kept for 0.1 to 3 s before they are closed; others
   ///     are closed at once
   /// @param unlimitedSources blocks whose addresses are not counted, such as a load balancer's;
   ///     comma-separated
   record Admission(
-      @Positive @DefaultValue("100000") int mostSessions,
+      @Positive @DefaultValue("100000") int maxSessions,
       @NotNull @DefaultValue("") String serverReference,
       @Min(0) @DefaultValue("5000") int connectsPerSecond,
       @Min(0) @DefaultValue("200") int addressConnectsPerSecond,
       @Positive @DefaultValue("1000") int addressBurst,
       @Min(0) @DefaultValue("50") int addressFailuresPerSecond,
-      @Min(0) @DefaultValue("1000") int mostHeld,
+      @Min(0) @DefaultValue("1000") int maxHeld,
       @NotNull @DefaultValue("127.0.0.0/8,::1") String unlimitedSources) {}
 
   /// @param perSecond devices that are sent elsewhere in a second, unless the request says
@@ -128,7 +128,7 @@ record NodeSettings(
   /// @param longestAtStop how long a stop (SIGTERM) waits for devices to be moved; the rate is
   ///     raised to what that needs
   record Drain(
-      @Min(1) @Max(io.pushplanet.cm.node.Drain.MOST_PER_SECOND) @DefaultValue("500") int perSecond,
+      @Min(1) @Max(io.pushplanet.cm.node.Drain.MAX_PER_SECOND) @DefaultValue("500") int perSecond,
       @NotNull @DefaultValue("5s") Duration notice,
       @NotNull @DefaultValue("3s") Duration settle,
       @NotNull @DefaultValue("10s") Duration longestAtStop) {}
@@ -193,13 +193,13 @@ record NodeSettings(
       @Positive @DefaultValue("1000") int rowsPerRead,
       @NotNull @DefaultValue("5m") Duration patrolEvery) {}
 
-  /// @param mostOpenTargets targets of gateways' frames that wait for their devices
+  /// @param maxOpenTargets targets of gateways' frames that wait for their devices
   /// @param framesWaiting frames of one gateway that wait to be read
   /// @param broadcastBytes most bytes of broadcasts on their way to devices, with the kernel's
   ///     overhead; at QoS 0, where no acknowledgement comes, most bytes in a quarter of a second
   /// @param longestWait how long the node waits for a device's acknowledgement at most
   record Delivery(
-      @Positive @DefaultValue("200000") int mostOpenTargets,
+      @Positive @DefaultValue("200000") int maxOpenTargets,
       @Positive @DefaultValue("64") int framesWaiting,
       @NotNull @DefaultValue("64MB") DataSize broadcastBytes,
       @NotNull @DefaultValue("30s") Duration longestWait) {}
@@ -212,11 +212,11 @@ record NodeSettings(
   ///     seconds. 0 for no limit
   /// @param burst publishes of one device that may come at once, such as those that it gathered
   ///     while it was away, and again after a rest; connections to the same node share it
-  /// @param mostOpen events of all devices that wait for the broker's confirm
+  /// @param maxOpen events of all devices that wait for the broker's confirm
   record Uplink(
       @NotNull @DefaultValue("4KB") DataSize bytes,
       @Positive @DefaultValue("32") int inFlight,
       @Min(0) @DefaultValue("10") int perSecond,
       @Positive @DefaultValue("1000") int burst,
-      @Positive @DefaultValue("20000") int mostOpen) {}
+      @Positive @DefaultValue("20000") int maxOpen) {}
 }

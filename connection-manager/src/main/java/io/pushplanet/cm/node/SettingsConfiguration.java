@@ -55,7 +55,7 @@ class SettingsConfiguration {
         of.inFlight(),
         of.perSecond(),
         of.burst(),
-        of.mostOpen());
+        of.maxOpen());
   }
 
   @Bean
@@ -64,7 +64,7 @@ class SettingsConfiguration {
     return new DeliverySettings(
         settings.gatewayUser(),
         settings.gatewayPassword(),
-        of.mostOpenTargets(),
+        of.maxOpenTargets(),
         of.framesWaiting(),
         of.broadcastBytes().toBytes() / transport.loops(),
         of.longestWait());

@@ -44,7 +44,7 @@ class TransportConfiguration {
             of.addressConnectsPerSecond(),
             of.addressBurst(),
             of.addressFailuresPerSecond(),
-            of.mostHeld(),
+            of.maxHeld(),
             of.unlimitedSources()),
         System.nanoTime(),
         EACH_THREADS_OWN);

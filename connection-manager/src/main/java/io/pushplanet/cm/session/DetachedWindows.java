@@ -19,7 +19,7 @@ import java.util.List;
 /// Bounded; the oldest windows are dropped first. Thread-safe, by a short lock that is taken once
 /// per lost connection with messages in flight.
 public final class DetachedWindows {
-  static final int MOST_DEVICES = 10_000;
+  static final int MAX_DEVICES = 10_000;
 
   /// One message as it was sent. Its origin has been told its end.
   public record Unacknowledged(int packetId, SharedPublish publish) {}
@@ -48,7 +48,7 @@ public final class DetachedWindows {
     // A window that ends sooner than an older one waits for the older one; such windows are few and
     // small.
     while (!windows.isEmpty()
-        && (windows.size() > MOST_DEVICES || isOver(windows.firstEntry().getValue(), now))) {
+        && (windows.size() > MAX_DEVICES || isOver(windows.firstEntry().getValue(), now))) {
       windows.pollFirstEntry();
     }
   }

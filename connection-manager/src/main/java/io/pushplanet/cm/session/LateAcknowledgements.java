@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /// Thread-safe; the look-up for each message takes no lock.
 public final class LateAcknowledgements {
   /// About 2 MB when full.
-  public static final int MOST = 10_000;
+  public static final int MAX = 10_000;
 
   private final Map<Late, Instant> all = new ConcurrentHashMap<>();
   private final Queue<Late> order;

@@ -44,7 +44,7 @@ final class CipherOut {
   ///
   /// @return how many bytes were encrypted; the queue may forget them
   int send(TlsLayer layer, Wire wire, PendingFrames queue) throws IOException {
-    plain.clear().limit(TlsIdentity.MOST_PLAIN_BYTES);
+    plain.clear().limit(TlsIdentity.MAX_PLAIN_BYTES);
     queue.copyTo(plain);
     plain.flip();
     out.clear();

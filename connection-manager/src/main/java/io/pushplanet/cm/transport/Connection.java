@@ -21,14 +21,14 @@ public final class Connection {
   private static final int UPGRADE_COST = 4 * 1024;
 
   /// An unauthenticated peer gets no more than the answer to its upgrade, or a refusal.
-  private static final int MOST_TO_STRANGERS = 4 * 1024;
+  private static final int MAX_TO_STRANGERS = 4 * 1024;
 
   private static final int LESS_WHEN_SCARCE = 16;
   private static final int READS_PER_TURN = 4;
   private static final long WHOLE_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /// The bytes of one read, for ten seconds.
-  private static final long MOST_UNREAD_BYTE_SECONDS = 10 * 64 * 1024;
+  private static final long MAX_UNREAD_BYTE_SECONDS = 10 * 64 * 1024;
 
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -137,7 +137,7 @@ public final class Connection {
     if (closed || closing) {
       return;
     }
-    int most = unauthenticated == null ? listener.pendingBytes() : MOST_TO_STRANGERS;
+    int most = unauthenticated == null ? listener.pendingBytes() : MAX_TO_STRANGERS;
     if ((pending == null ? 0 : pending.cost()) + frame.length > most) {
       close(CloseCause.SLOW_READER);
       return;
@@ -692,7 +692,7 @@ public final class Connection {
       return false;
     }
     long seconds = TimeUnit.NANOSECONDS.toSeconds(nowNanos - partial.readNanos());
-    return seconds * kept() > MOST_UNREAD_BYTE_SECONDS;
+    return seconds * kept() > MAX_UNREAD_BYTE_SECONDS;
   }
 
   private boolean isCrowdedNow() {

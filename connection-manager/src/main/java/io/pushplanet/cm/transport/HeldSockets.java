@@ -18,7 +18,7 @@ final class HeldSockets {
 
   HeldSockets(AcceptGate gate, int loops) {
     this.gate = gate;
-    this.most = gate.mostHeld() / loops;
+    this.most = gate.maxHeld() / loops;
   }
 
   void hold(Wire wire, long nowNanos) {

@@ -23,7 +23,7 @@ final class Pressure {
         "devices come faster than cm.admission.connects-per-second: they wait in the kernel's line"),
     DESCRIPTORS(
         "no file descriptor is left: accepting pauses; raise ulimit -n or lower"
-            + " cm.admission.most-sessions"),
+            + " cm.admission.max-sessions"),
     KERNEL(
         "the kernel refuses more connections though there are descriptors, for want of memory for"
             + " instance: accepting pauses"),

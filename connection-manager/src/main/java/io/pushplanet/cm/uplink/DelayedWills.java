@@ -9,9 +9,9 @@ import java.util.function.BiConsumer;
 
 /// Wills whose device may come back before they are published (MQTT 5, Will Delay Interval,
 /// https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901062). Thread-safe.
-/// Bounded: beyond [#MOST] a will is published at once. They end with the process.
+/// Bounded: beyond [#MAX] a will is published at once. They end with the process.
 public final class DelayedWills {
-  static final int MOST = 50_000;
+  static final int MAX = 50_000;
 
   private final Map<DeviceKey, Pending> pending = new ConcurrentHashMap<>();
   private final Timer timer;
@@ -51,7 +51,7 @@ public final class DelayedWills {
   /// The connection ended: the will is published after the delay, unless the device comes back
   /// before.
   public void later(DeviceKey device, Binary will, Duration delay) {
-    if (delay.isZero() || pending.size() >= MOST) {
+    if (delay.isZero() || pending.size() >= MAX) {
       tell.accept(device, will);
       return;
     }

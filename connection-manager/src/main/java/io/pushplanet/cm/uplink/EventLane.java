@@ -19,13 +19,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Publishes events to `push.events`: each is reported once the broker has confirmed it, and
-/// retried (every 200 to 400 ms) while the broker is away. At most `mostOpen` are unconfirmed at
+/// retried (every 200 to 400 ms) while the broker is away. At most `maxOpen` are unconfirmed at
 /// once. Thread-safe; does not block.
 public final class EventLane implements Events, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(EventLane.class);
 
   private final LanePublisher lane;
-  private final int mostOpen;
+  private final int maxOpen;
   private final RandomGenerator random;
   private final AtomicInteger open = new AtomicInteger();
   private final AtomicBoolean full = new AtomicBoolean();
@@ -36,9 +36,9 @@ public final class EventLane implements Events, AutoCloseable {
 
   private record Told(byte[] event, Runnable confirmed) {}
 
-  EventLane(LanePublisher lane, int mostOpen, RandomGenerator random, MeterRegistry meters) {
+  EventLane(LanePublisher lane, int maxOpen, RandomGenerator random, MeterRegistry meters) {
     this.lane = lane;
-    this.mostOpen = mostOpen;
+    this.maxOpen = maxOpen;
     this.random = random;
     this.retries = meters.counter("cm.uplink.events.retried");
     this.refused = meters.counter("cm.uplink.events.refused");
@@ -52,11 +52,11 @@ public final class EventLane implements Events, AutoCloseable {
 
   @Override
   public boolean tell(DeliveryEvent event, Runnable confirmed) {
-    if (open.incrementAndGet() > mostOpen) {
+    if (open.incrementAndGet() > maxOpen) {
       open.decrementAndGet();
       refused.increment();
       if (full.compareAndSet(false, true)) {
-        LOG.warn("event=events_full open={} allowed=cm.uplink.most-open", mostOpen);
+        LOG.warn("event=events_full open={} allowed=cm.uplink.max-open", maxOpen);
       }
       return false;
     }
@@ -70,7 +70,7 @@ public final class EventLane implements Events, AutoCloseable {
   }
 
   private void leave() {
-    if (open.decrementAndGet() == mostOpen / 2 && full.compareAndSet(true, false)) {
+    if (open.decrementAndGet() == maxOpen / 2 && full.compareAndSet(true, false)) {
       LOG.info("event=events_flow_again");
     }
   }

@@ -24,7 +24,7 @@ class UplinkConfiguration {
       UplinkSettings settings,
       SecureRandom random,
       MeterRegistry meters) {
-    return new EventLane(lanePublisher, settings.mostOpen(), random, meters);
+    return new EventLane(lanePublisher, settings.maxOpen(), random, meters);
   }
 
   @Bean

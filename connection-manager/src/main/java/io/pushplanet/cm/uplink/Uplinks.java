@@ -132,7 +132,7 @@ public final class Uplinks {
   }
 
   /// The connection ended without DISCONNECT, so no client waits for an answer. While the broker is
-  /// away the will is retried, unless the limit of unconfirmed events (`cm.uplink.most-open`) is
+  /// away the will is retried, unless the limit of unconfirmed events (`cm.uplink.max-open`) is
   /// reached: then it is dropped.
   public void will(DeviceKey device, Binary payload) {
     wills.increment();

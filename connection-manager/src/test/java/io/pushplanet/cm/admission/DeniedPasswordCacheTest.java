@@ -43,12 +43,12 @@ class DeniedPasswordCacheTest {
 
   @Test
   void the_cache_stays_within_its_limit() {
-    for (int number = 0; number < 3 * DeniedPasswordCache.MOST; number++) {
+    for (int number = 0; number < 3 * DeniedPasswordCache.MAX; number++) {
       denied.denied(device(number), ENDS, NOW);
     }
 
-    assertThat(denied.size()).isLessThanOrEqualTo(DeniedPasswordCache.MOST);
-    assertThat(denied.isDenied(device(3 * DeniedPasswordCache.MOST - 1), ENDS, NOW)).isTrue();
+    assertThat(denied.size()).isLessThanOrEqualTo(DeniedPasswordCache.MAX);
+    assertThat(denied.isDenied(device(3 * DeniedPasswordCache.MAX - 1), ENDS, NOW)).isTrue();
   }
 
   private static DeviceKey device(int number) {

@@ -33,7 +33,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class CommandPipelineTest {
-  private static final int MOST = 600;
+  private static final int MAX = 600;
   private static final long ENDS = 70;
 
   private final MutableClock clock = MutableClock.started();
@@ -54,7 +54,7 @@ class CommandPipelineTest {
           metrics,
           meters,
           clock,
-          MOST,
+          MAX,
           Duration.ofSeconds(5),
           this::execute,
           unconfirmed::add);
@@ -89,7 +89,7 @@ class CommandPipelineTest {
 
   @Test
   void commands_beyond_one_round_trip_are_sent_in_the_next_ones() {
-    IntStream.range(0, MOST).forEach(this::claim);
+    IntStream.range(0, MAX).forEach(this::claim);
 
     while (!sender.isEmpty()) {
       assertThat(sender).hasSize(1);
@@ -312,16 +312,16 @@ class CommandPipelineTest {
   @Test
   void a_full_queue_refuses_and_counts_each_command_and_logs_once() {
     try (var log = new LogLines(CommandPipeline.class)) {
-      IntStream.range(0, MOST).forEach(this::claim);
+      IntStream.range(0, MAX).forEach(this::claim);
 
-      assertThat(claim(MOST)).isFalse();
-      assertThat(claim(MOST + 1)).isFalse();
+      assertThat(claim(MAX)).isFalse();
+      assertThat(claim(MAX + 1)).isFalse();
 
       assertThat(meters.get("cm.session.registrations.refused").counter().count()).isEqualTo(2);
       while (!sender.isEmpty()) {
         send();
       }
-      assertThat(claim(MOST)).isTrue();
+      assertThat(claim(MAX)).isTrue();
       assertThat(log.said())
           .containsExactly(
               "event=registrations_full waiting=600 allowed=cm.directory.waiting",

@@ -52,13 +52,13 @@ class PendingReleasesTest {
 
   @Test
   void the_number_of_kept_ends_is_limited() {
-    for (int number = 0; number < PendingReleases.MOST + 10; number++) {
+    for (int number = 0; number < PendingReleases.MAX + 10; number++) {
       pending.keep(new Command.Release(device("d" + number), 7));
     }
     pending.keep(new Command.Release(device("d0"), 8));
 
     assertThat(pending.take(10)).hasSize(10);
-    assertThat(pending.take(ALL)).hasSize(PendingReleases.MOST - 10);
+    assertThat(pending.take(ALL)).hasSize(PendingReleases.MAX - 10);
     assertThat(pending.take(ALL)).isEmpty();
   }
 

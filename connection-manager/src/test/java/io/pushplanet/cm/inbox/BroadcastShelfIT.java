@@ -88,7 +88,7 @@ class BroadcastShelfIT {
   @Test
   void a_device_searched_for_in_many_lists_in_vain_is_not_searched_for_in_them_again()
       throws SQLException {
-    for (int n = 0; n <= BroadcastShelf.MOST_IN_VAIN; n++) {
+    for (int n = 0; n <= BroadcastShelf.MAX_IN_VAIN; n++) {
       listsOf(broadcast(), 200, 100);
     }
 
@@ -104,7 +104,7 @@ class BroadcastShelfIT {
 
   @Test
   void few_looks_in_vain_cost_no_position() throws SQLException {
-    for (int n = 0; n < BroadcastShelf.MOST_IN_VAIN; n++) {
+    for (int n = 0; n < BroadcastShelf.MAX_IN_VAIN; n++) {
       listsOf(broadcast(), 200, 100);
     }
 

@@ -55,19 +55,19 @@ class NodeSettingsTest {
   void gorush_536_a_limit_of_0_stops_the_start_and_not_every_message() {
     var limits =
         List.of(
-            "cm.admission.most-sessions",
+            "cm.admission.max-sessions",
             "cm.session.window",
             "cm.session.waiting",
             "cm.directory.waiting",
             "cm.inbox.readers",
             "cm.inbox.waiting",
             "cm.inbox.rows-per-device",
-            "cm.delivery.most-open-targets",
+            "cm.delivery.max-open-targets",
             "cm.delivery.frames-waiting",
             "cm.drain.per-second",
             "cm.uplink.in-flight",
             "cm.uplink.burst",
-            "cm.uplink.most-open");
+            "cm.uplink.max-open");
     runner
         .withPropertyValues(limits.stream().map(limit -> limit + "=2").toArray(String[]::new))
         .run(context -> assertThat(context).hasNotFailed());

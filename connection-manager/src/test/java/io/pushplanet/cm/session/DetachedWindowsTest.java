@@ -64,7 +64,7 @@ class DetachedWindowsTest {
   @Test
   void the_oldest_window_is_dropped_when_there_are_too_many() {
     var left = lasting(Duration.ofHours(1));
-    for (int number = 0; number < DetachedWindows.MOST_DEVICES; number++) {
+    for (int number = 0; number < DetachedWindows.MAX_DEVICES; number++) {
       windows.keep(device(number), 7, HOUR, left);
     }
     windows.keep(device(0), 8, HOUR, left);

@@ -151,7 +151,7 @@ final class SimNode {
             table,
             new DetachedWindows(clock),
             new LateAcknowledgements(
-                bugs.contains(Bug.LATE_ACKNOWLEDGEMENTS_FORGOTTEN) ? 1 : LateAcknowledgements.MOST,
+                bugs.contains(Bug.LATE_ACKNOWLEDGEMENTS_FORGOTTEN) ? 1 : LateAcknowledgements.MAX,
                 _ -> {}),
             LIMITS,
             SESSION_METRICS,

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /// `-Dfrom=N` runs others, `-Dseed=N` runs one life and tells its story.
 class SimulatorTest {
   private static final int FEWEST = 2_000;
-  private static final int MOST = 5_000;
+  private static final int MAX = 5_000;
   private static final long ENOUGH_NANOS = TimeUnit.SECONDS.toNanos(8);
   private static final int SEEDS_TO_FIND_A_BUG = 5_000;
 
@@ -49,7 +49,7 @@ class SimulatorTest {
     long from = Long.getLong("from", 1);
     long end = System.nanoTime() + ENOUGH_NANOS;
     int lives = 0;
-    for (; lives < MOST && (lives < FEWEST || System.nanoTime() < end); lives++) {
+    for (; lives < MAX && (lives < FEWEST || System.nanoTime() < end); lives++) {
       long seed = from + lives;
       assertThat(violations(seed)).as("repeat this life with -Dseed=%d", seed).isEmpty();
     }

@@ -31,7 +31,7 @@ final class OneLoop {
 
   static final int PARTIAL_BYTES = 256 * 1024;
 
-  private static final int MOST_PIECES = 4_096;
+  private static final int MAX_PIECES = 4_096;
 
   private OneLoop() {}
 
@@ -94,7 +94,7 @@ final class OneLoop {
   static int fill(Connection connection) throws Exception {
     int pieces = 0;
     for (int waits = 0; waits <= PIECE; pieces++) {
-      assertThat(pieces).as("pieces that the kernel has taken").isLessThan(MOST_PIECES);
+      assertThat(pieces).as("pieces that the kernel has taken").isLessThan(MAX_PIECES);
       if (waits > 0) {
         // The kernel moves bytes to the peer's buffer, which makes room on this side.
         TimeUnit.MILLISECONDS.sleep(100);

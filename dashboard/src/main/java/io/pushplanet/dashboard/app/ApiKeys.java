@@ -24,7 +24,7 @@ public class ApiKeys {
   /// and these keys do not count as one of the two that an app may have.
   public static final String TEST_PUSH = "dashboard test push";
 
-  static final int MOST_LIVE = 2;
+  static final int MAX_LIVE = 2;
   private static final Duration LONGEST_TEST_PUSH = Duration.ofMinutes(5);
   private static final int LONGEST_NAME = 200;
 
@@ -74,7 +74,7 @@ public class ApiKeys {
       return new NewKey.Refused("Choose at least one scope.");
     }
     apps.lock(app);
-    if (rows.liveKeys(app, TEST_PUSH) >= MOST_LIVE) {
+    if (rows.liveKeys(app, TEST_PUSH) >= MAX_LIVE) {
       return new NewKey.Refused(
           "This app has two live keys already. Revoke the one that is no longer used, then create another.");
     }

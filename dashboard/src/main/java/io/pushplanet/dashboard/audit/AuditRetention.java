@@ -21,7 +21,7 @@ import org.springframework.stereotype.Component;
 /// deleted, another no longer finds.
 @Component
 final class AuditRetention {
-  static final int MOST_AT_ONCE = 1_000;
+  static final int MAX_AT_ONCE = 1_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(AuditRetention.class);
   private static final Duration EVERY = Duration.ofHours(1);
@@ -66,9 +66,9 @@ final class AuditRetention {
 
   void trim() {
     Instant before = clock.instant().minus(retention);
-    int deleted = MOST_AT_ONCE;
-    while (deleted == MOST_AT_ONCE && !rounds.isShutdown()) {
-      deleted = rows.deleteBefore(before, MOST_AT_ONCE);
+    int deleted = MAX_AT_ONCE;
+    while (deleted == MAX_AT_ONCE && !rounds.isShutdown()) {
+      deleted = rows.deleteBefore(before, MAX_AT_ONCE);
     }
   }
 }

@@ -24,7 +24,7 @@ import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 class CredentialController {
   /// The largest secret that fits into the column once it is sealed. A credential has a few
   /// kilobytes.
-  private static final int MOST_BYTES = 40_000;
+  private static final int MAX_BYTES = 40_000;
 
   private final Apps apps;
   private final Credentials credentials;
@@ -287,7 +287,7 @@ class CredentialController {
     if (file == null || file.isEmpty()) {
       throw new RefusedCredential("Choose a file first.");
     }
-    if (file.getSize() > MOST_BYTES) {
+    if (file.getSize() > MAX_BYTES) {
       throw new RefusedCredential(
           "The file has more than 40 KB; a credential has a few. Is it the right file?");
     }

@@ -77,7 +77,7 @@ class DeadLetterController {
 
   /// Equal letters have one digest, and it does not matter which of them is taken.
   private static int most(String letter) {
-    return letter.equals(ALL) ? DeadLetters.MOST : 1;
+    return letter.equals(ALL) ? DeadLetters.MAX : 1;
   }
 
   private static void tell(DeadLetters.Outcome outcome, String done, RedirectAttributes flash) {

@@ -33,7 +33,7 @@ import org.springframework.stereotype.Component;
 @Component
 class DeadLetters {
   /// How many letters are shown, and searched, at once.
-  static final int MOST = 100;
+  static final int MAX = 100;
 
   private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
   private static final long CONFIRM_MILLIS = 10_000;
@@ -233,7 +233,7 @@ class DeadLetters {
     }
     channel.confirmSelect();
     preparation.on(channel);
-    int most = MOST;
+    int most = MAX;
     for (int seen = 0; seen < most; seen++) {
       GetResponse letter = channel.basicGet(Topology.DEAD, false);
       if (letter == null) {
@@ -241,7 +241,7 @@ class DeadLetters {
       }
       if (seen == 0) {
         // A letter that is replayed and buried again at once comes behind the present ones.
-        most = Math.min(MOST, 1 + letter.getMessageCount());
+        most = Math.min(MAX, 1 + letter.getMessageCount());
       }
       if (deed.with(channel, letter, DeadLetter.of(letter))) {
         channel.basicAck(letter.getEnvelope().getDeliveryTag(), false);

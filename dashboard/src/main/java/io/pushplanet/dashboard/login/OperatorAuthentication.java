@@ -35,7 +35,7 @@ class OperatorAuthentication implements AuthenticationProvider {
 
   /// How many passwords may wait to be checked. Each of them holds a thread of the web server,
   /// which all pages share. Two cores check this many within [#LONGEST_WAIT].
-  static final int MOST_WAITING = 16;
+  static final int MAX_WAITING = 16;
 
   private static final int LONGEST_ADDRESS = 64;
 
@@ -64,8 +64,8 @@ class OperatorAuthentication implements AuthenticationProvider {
     this.audit = audit;
     this.wrongLogins = wrongLogins;
     this.clock = clock;
-    this.checks = new Semaphore(settings.mostPasswordChecks(), true);
-    this.places = new Semaphore(settings.mostPasswordChecks() + MOST_WAITING);
+    this.checks = new Semaphore(settings.maxPasswordChecks(), true);
+    this.places = new Semaphore(settings.maxPasswordChecks() + MAX_WAITING);
     this.nobodysPassword = String.valueOf(passwords.encode("nobody has this password"));
   }
 

@@ -17,7 +17,7 @@ import org.springframework.transaction.annotation.Transactional;
 /// Thread-safe.
 @Service
 class WrongLogins {
-  static final int MOST_OF_A_NAME = 5;
+  static final int MAX_OF_A_NAME = 5;
   static final Duration LOCK = Duration.ofMinutes(15);
   static final int FIRST_UNKNOWN = 5;
 
@@ -71,14 +71,14 @@ class WrongLogins {
   @Transactional
   boolean lockAfter(String name, String what) {
     Instant now = clock.instant();
-    if (operators.failed(name, now, MOST_OF_A_NAME, now.plus(LOCK)) == 0) {
+    if (operators.failed(name, now, MAX_OF_A_NAME, now.plus(LOCK)) == 0) {
       return true;
     }
     audit.record(name, AuditAction.LOGIN_FAILED, name, what);
     boolean locks = operators.find(name).filter(operator -> operator.isLocked(now)).isPresent();
     if (locks) {
       audit.record(
-          name, AuditAction.LOGIN_LOCKED, name, "locked after " + MOST_OF_A_NAME + " failures");
+          name, AuditAction.LOGIN_LOCKED, name, "locked after " + MAX_OF_A_NAME + " failures");
     }
     return locks;
   }

@@ -12,10 +12,10 @@ import java.util.TreeMap;
 /// The figures of the charts: one number for each step of time.
 ///
 /// @param starts when each step begins
-/// @param failed by reason, the most frequent first; the reasons beyond [#MOST_REASONS] together
+/// @param failed by reason, the most frequent first; the reasons beyond [#MAX_REASONS] together
 record Figures(
     List<Instant> starts, long[] accepted, long[] delivered, List<ByReason> failed, Totals totals) {
-  static final int MOST_REASONS = 6;
+  static final int MAX_REASONS = 6;
 
   record ByReason(String reason, long[] counts, long total) {}
 
@@ -99,12 +99,12 @@ record Figures(
     List<ByReason> all = new ArrayList<>();
     failed.forEach((reason, counts) -> all.add(new ByReason(reason, counts, sum(counts))));
     all.sort(Comparator.comparingLong(ByReason::total).reversed());
-    if (all.size() <= MOST_REASONS) {
+    if (all.size() <= MAX_REASONS) {
       return List.copyOf(all);
     }
-    List<ByReason> most = new ArrayList<>(all.subList(0, MOST_REASONS - 1));
+    List<ByReason> most = new ArrayList<>(all.subList(0, MAX_REASONS - 1));
     long[] others = new long[all.getFirst().counts().length];
-    for (ByReason rest : all.subList(MOST_REASONS - 1, all.size())) {
+    for (ByReason rest : all.subList(MAX_REASONS - 1, all.size())) {
       for (int i = 0; i < others.length; i++) {
         others[i] += rest.counts()[i];
       }

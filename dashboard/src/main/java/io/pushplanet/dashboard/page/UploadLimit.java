@@ -21,9 +21,9 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class UploadLimit extends OncePerRequestFilter {
   /// A credential file of 1 MB, and the form around it.
-  static final long MOST_BYTES = 1_100_000;
+  static final long MAX_BYTES = 1_100_000;
 
-  private static final long MOST_THROWN_AWAY_BYTES = 100_000_000;
+  private static final long MAX_THROWN_AWAY_BYTES = 100_000_000;
   private static final Duration LONGEST_THROWING_AWAY = Duration.ofSeconds(60);
 
   private final Clock clock;
@@ -37,7 +37,7 @@ final class UploadLimit extends OncePerRequestFilter {
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws ServletException, IOException {
     long length = request.getContentLengthLong();
-    if (length > MOST_BYTES) {
+    if (length > MAX_BYTES) {
       throwAway(request, length);
       response.setHeader("Connection", "close");
       response.sendError(HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE);
@@ -53,7 +53,7 @@ final class UploadLimit extends OncePerRequestFilter {
 
   private void throwAway(HttpServletRequest request, long length) throws IOException {
     boolean waitsForOurConsent = request.getHeader("Expect") != null;
-    if (waitsForOurConsent || length > MOST_THROWN_AWAY_BYTES) {
+    if (waitsForOurConsent || length > MAX_THROWN_AWAY_BYTES) {
       return;
     }
     Instant deadline = clock.instant().plus(LONGEST_THROWING_AWAY);

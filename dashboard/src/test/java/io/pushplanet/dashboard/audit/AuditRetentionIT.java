@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class AuditRetentionIT {
-  private static final int OLD = AuditRetention.MOST_AT_ONCE + 1;
+  private static final int OLD = AuditRetention.MAX_AT_ONCE + 1;
 
   private final RunningDashboard dashboard = RunningDashboard.shared();
 

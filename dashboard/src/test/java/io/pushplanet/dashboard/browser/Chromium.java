@@ -25,7 +25,7 @@ public final class Chromium implements AutoCloseable {
   private static final Duration DEADLINE = Duration.ofSeconds(60);
   private static final Duration PAUSE = Duration.ofMillis(20);
 
-  private static final int MOST_STARTS = 3;
+  private static final int MAX_STARTS = 3;
 
   private final ChromeDriver driver;
   private final Path profile;
@@ -76,7 +76,7 @@ public final class Chromium implements AutoCloseable {
                 .build(),
             options);
       } catch (WebDriverException e) {
-        if (time == MOST_STARTS) {
+        if (time == MAX_STARTS) {
           throw e;
         }
       }

@@ -60,10 +60,10 @@ class LockoutIT {
                 .queryForMap(
                     "SELECT failed_logins, locked_until > NOW(3) AS locked, last_login_at FROM operators WHERE name = ?",
                     NAME))
-        .containsEntry("failed_logins", WrongLogins.MOST_OF_A_NAME)
+        .containsEntry("failed_logins", WrongLogins.MAX_OF_A_NAME)
         .containsEntry("locked", 1)
         .containsEntry("last_login_at", null);
-    assertThat(audited("login_failed")).isEqualTo(WrongLogins.MOST_OF_A_NAME);
+    assertThat(audited("login_failed")).isEqualTo(WrongLogins.MAX_OF_A_NAME);
     assertThat(audited("login_locked")).isOne();
 
     for (int i = 0; i < 10; i++) {

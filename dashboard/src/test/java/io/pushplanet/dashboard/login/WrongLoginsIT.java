@@ -92,7 +92,7 @@ class WrongLoginsIT {
   @Test
   void a_login_is_refused_at_once_when_too_many_wait() throws Exception {
     operator("many");
-    int have = 1 + OperatorAuthentication.MOST_WAITING;
+    int have = 1 + OperatorAuthentication.MAX_WAITING;
     int come = have + 3;
     try (var threads = Executors.newVirtualThreadPerTaskExecutor();
         var passwords = new SlowForWrongOnes()) {
@@ -159,12 +159,12 @@ class WrongLoginsIT {
     }
     operator("crowded");
 
-    for (int i = 1; i < WrongLogins.MOST_OF_A_NAME; i++) {
+    for (int i = 1; i < WrongLogins.MAX_OF_A_NAME; i++) {
       assertThat(login("crowded", "192.0.2.4")).isInstanceOf(BadCredentialsException.class);
     }
     assertThat(login("crowded", "192.0.2.4")).isInstanceOf(LockedException.class);
     assertThat(audited("crowded"))
-        .hasSize(WrongLogins.MOST_OF_A_NAME + 1)
+        .hasSize(WrongLogins.MAX_OF_A_NAME + 1)
         .contains("login_failed crowded: wrong password, from 192.0.2.4");
   }
 

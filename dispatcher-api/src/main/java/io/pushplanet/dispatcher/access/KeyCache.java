@@ -37,17 +37,17 @@ import org.springframework.stereotype.Component;
 @Component
 final class KeyCache implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(KeyCache.class);
-  private static final int MOST_KEYS = 100_000;
+  private static final int MAX_KEYS = 100_000;
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   /// Any caller can make up key ids, and each unknown id costs a statement before its caller is
   /// identified. So look-ups of unknown keys leave most of the connections to callers that are
   /// known.
-  private static final int MOST_LOOK_UPS = 2;
+  private static final int MAX_LOOK_UPS = 2;
 
   /// More than a restarted process has callers, whose keys it does not know yet, and fewer than the
   /// server has connections.
-  private static final int MOST_IN_LINE = 1_000;
+  private static final int MAX_IN_LINE = 1_000;
 
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
   private static final Duration REST = Duration.ofSeconds(1);
@@ -57,8 +57,8 @@ final class KeyCache implements AutoCloseable {
   private final LoadingCache<String, Optional<StoredKey>> cache;
   private final Bulkhead lookUps =
       new Bulkhead(
-          MOST_LOOK_UPS,
-          MOST_IN_LINE,
+          MAX_LOOK_UPS,
+          MAX_IN_LINE,
           LONGEST_WAIT,
           ProblemCode.DATABASE_UNAVAILABLE,
           "Too many keys are looked up just now. Try again.");
@@ -93,7 +93,7 @@ final class KeyCache implements AutoCloseable {
   static LoadingCache<String, Optional<StoredKey>> cache(
       Duration known, Duration unknown, Ticker ticker, Loader loader) {
     return Caffeine.newBuilder()
-        .maximumSize(MOST_KEYS)
+        .maximumSize(MAX_KEYS)
         .expireAfter(
             Expiry.<String, Optional<StoredKey>>writing(
                 (_, key) -> key.isPresent() ? known : unknown))

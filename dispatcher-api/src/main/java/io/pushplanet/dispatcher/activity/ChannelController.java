@@ -46,7 +46,7 @@ class ChannelController {
   /// "you can maintain up to 10,000 channels for your app in the development and production
   /// environment, respectively"
   /// (https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns).
-  static final int MOST = 10_000;
+  static final int MAX = 10_000;
 
   enum Environment {
     PRODUCTION,
@@ -111,13 +111,13 @@ class ChannelController {
   }
 
   private Answer made(AppId app, ActivityChannelId channel, String environment, String keeps) {
-    if (mapper.count(app.value(), environment, MOST) >= MOST) {
+    if (mapper.count(app.value(), environment, MAX) >= MAX) {
       throw ProblemException.of(
           ProblemCode.TOO_MANY_CHANNELS,
           String.format(
               Locale.ROOT,
               "This app has %,d channels in %s, and Apple takes no more. Delete those whose event is over.",
-              MOST,
+              MAX,
               environment));
     }
     mapper.insert(app.value(), channel.value(), environment, keeps, clock.instant());

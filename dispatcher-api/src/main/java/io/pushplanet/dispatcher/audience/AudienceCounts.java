@@ -31,10 +31,10 @@ final class AudienceCounts {
   private static final Logger LOG = LoggerFactory.getLogger(AudienceCounts.class);
 
   /// Up to this number a count is exact. Counting further would cost too much.
-  private static final int MOST_COUNTED = 50_000;
+  private static final int MAX_COUNTED = 50_000;
 
   /// All requests share the connections to MySQL. Counts leave most of them to other requests.
-  private static final int MOST_COUNTING = 2;
+  private static final int MAX_COUNTING = 2;
 
   private static final int TIMES_AS_LONG = 20;
 
@@ -50,7 +50,7 @@ final class AudienceCounts {
   private static final Duration PATIENCE = Duration.ofMillis(100);
 
   /// In bytes of audiences in their wire form: one may name 32,000 users.
-  private static final long MOST_KEPT = 2L * 1024 * 1024;
+  private static final long MAX_KEPT = 2L * 1024 * 1024;
 
   private static final int BYTES_AROUND = 200;
 
@@ -60,7 +60,7 @@ final class AudienceCounts {
   private final AudienceMapper mapper;
   private final Ticker ticker;
   private final Duration longestWait;
-  private final Semaphore counting = new Semaphore(MOST_COUNTING, true);
+  private final Semaphore counting = new Semaphore(MAX_COUNTING, true);
   private final AtomicLong warnedAtNanos;
   private final AsyncLoadingCache<Asked, Count> counts;
   private final Cache<Asked, Integer> former;
@@ -81,7 +81,7 @@ final class AudienceCounts {
 
   private static Caffeine<Asked, Object> bounded(Ticker ticker, Executor executor) {
     return Caffeine.newBuilder()
-        .maximumWeight(MOST_KEPT)
+        .maximumWeight(MAX_KEPT)
         .<Asked, Object>weigher(
             (asked, _) -> BYTES_AROUND + WireForm.write(asked.audience()).length)
         .ticker(ticker)
@@ -173,17 +173,16 @@ final class AudienceCounts {
     return switch (audience) {
       case Audience.Devices(List<DeviceId> devices) -> devices.size();
       case Audience.SpreadByVendor _ -> 1;
-      case Audience.Users(List<String> users) ->
-          mapper.countUsers(app.value(), users, MOST_COUNTED);
-      case Audience.Topic(String topic) -> mapper.countTopic(app.value(), topic, MOST_COUNTED);
-      case Audience.Tag(String tag) -> mapper.countTag(app.value(), tag, MOST_COUNTED);
+      case Audience.Users(List<String> users) -> mapper.countUsers(app.value(), users, MAX_COUNTED);
+      case Audience.Topic(String topic) -> mapper.countTopic(app.value(), topic, MAX_COUNTED);
+      case Audience.Tag(String tag) -> mapper.countTag(app.value(), tag, MAX_COUNTED);
       case Audience.And(List<Audience> parts) ->
           parts.stream().mapToInt(part -> atMost(app, part)).min().orElse(0);
       case Audience.Or(List<Audience> parts) ->
           Math.min(
               parts.stream().mapToInt(part -> atMost(app, part)).sum(),
-              mapper.countAll(app.value(), MOST_COUNTED));
-      case Audience.All(), Audience.Not _ -> mapper.countAll(app.value(), MOST_COUNTED);
+              mapper.countAll(app.value(), MAX_COUNTED));
+      case Audience.All(), Audience.Not _ -> mapper.countAll(app.value(), MAX_COUNTED);
     };
   }
 }

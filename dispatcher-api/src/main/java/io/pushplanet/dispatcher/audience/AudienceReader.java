@@ -15,14 +15,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// Reads `audience`, which is exactly one of the words in [#SUPPORTED]. `and` and `or` are lists of
-/// audiences, and `not` is one. They nest [#DEEPEST] deep and have at most [#MOST_PARTS] parts in
+/// audiences, and `not` is one. They nest [#DEEPEST] deep and have at most [#MAX_PARTS] parts in
 /// all, so that no request can ask for a query without end. A `channel`, an `fcm_topic` and an
 /// `fcm_condition` stand alone, because only Apple and Google know their followers.
 public final class AudienceReader {
   public static final int LONGEST_TAG = 128;
   public static final int LONGEST_USER = 128;
-  public static final int MOST_USERS = 1_000;
-  public static final int MOST_PARTS = 32;
+  public static final int MAX_USERS = 1_000;
+  public static final int MAX_PARTS = 32;
   public static final int DEEPEST = 4;
 
   private static final Pattern TOPIC = Pattern.compile("[A-Za-z0-9._~%-]{1,128}");
@@ -109,11 +109,11 @@ public final class AudienceReader {
       return null;
     }
     parts += given.size();
-    if (given.isEmpty() || parts > MOST_PARTS) {
+    if (given.isEmpty() || parts > MAX_PARTS) {
       audience.wrong(
           name,
           given.isEmpty() ? "empty" : "too_many",
-          "an audience has 1 to " + MOST_PARTS + " parts in all");
+          "an audience has 1 to " + MAX_PARTS + " parts in all");
       return null;
     }
     List<Audience> read = new ArrayList<>();
@@ -162,7 +162,7 @@ public final class AudienceReader {
     List<String> ids =
         audience.texts(
             "devices",
-            Audience.Devices.MOST,
+            Audience.Devices.MAX,
             1_000,
             (where, id) -> isDeviceId(audience.findings(), where, id));
     if (ids == null) {
@@ -201,7 +201,7 @@ public final class AudienceReader {
   }
 
   private static @Nullable Audience users(Fields audience) {
-    List<String> users = audience.keys("users", MOST_USERS, LONGEST_USER);
+    List<String> users = audience.keys("users", MAX_USERS, LONGEST_USER);
     if (users == null) {
       requireSome(audience, "users");
       return null;
@@ -282,11 +282,11 @@ public final class AudienceReader {
           "a condition is 'a' in topics, joined by && and ||, with ! and ( ) where wanted");
       return null;
     }
-    if (topics > FcmTopics.MOST_IN_A_CONDITION) {
+    if (topics > FcmTopics.MAX_IN_A_CONDITION) {
       audience.wrong(
           "fcm_condition",
           "too_many",
-          "a condition names at most " + FcmTopics.MOST_IN_A_CONDITION + " topics, not " + topics);
+          "a condition names at most " + FcmTopics.MAX_IN_A_CONDITION + " topics, not " + topics);
       return null;
     }
     return new Audience.FcmCondition(condition);

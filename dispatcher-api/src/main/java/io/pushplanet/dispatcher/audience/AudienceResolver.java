@@ -161,7 +161,7 @@ public class AudienceResolver {
   /// handful of devices. Users with more (such as one user for all devices that are not logged in)
   /// are found like the followers of a topic.
   public static int mostDevicesOf(int users) {
-    return Math.clamp((long) users * DEVICES_OF_ONE_USER, FEW_DEVICES, Audience.Devices.MOST);
+    return Math.clamp((long) users * DEVICES_OF_ONE_USER, FEW_DEVICES, Audience.Devices.MAX);
   }
 
   private Resolution ofUsers(AppId app, Audience.Users audience, LookUp lookUp) {

@@ -21,7 +21,7 @@ final class FcmTopics {
   /// https://firebase.google.com/docs/reference/android/com/google/firebase/messaging/FirebaseMessaging#subscribeToTopic(java.lang.String)
   static final int LONGEST_TOPIC = 900;
 
-  static final int MOST_IN_A_CONDITION = 5;
+  static final int MAX_IN_A_CONDITION = 5;
 
   /// Of the longest topics, with the operators that join them.
   static final int LONGEST_CONDITION = 5_000;

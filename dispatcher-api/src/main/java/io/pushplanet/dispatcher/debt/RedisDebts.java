@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Devices whose data Redis has to forget, while Redis was away or refused. They are told to Redis
-/// when it answers again; at most [#MOST] devices are kept. If the process is killed before, they
+/// when it answers again; at most [#MAX] devices are kept. If the process is killed before, they
 /// are lost. One log line says when this state begins, and one when it ends. Thread-safe.
 public final class RedisDebts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RedisDebts.class);
-  private static final int MOST = 100_000;
+  private static final int MAX = 100_000;
   private static final Duration ROUND = Duration.ofMillis(200);
 
   private final String what;
@@ -54,7 +54,7 @@ public final class RedisDebts implements AutoCloseable {
 
   /// @param why Redis was not told
   public void owe(Collection<DeviceKey> devices, DirectoryUnavailable why) {
-    if (owed.size() >= MOST) {
+    if (owed.size() >= MAX) {
       DeviceKey first = devices.iterator().next();
       LOG.error(
           "event=redis_not_told what={} devices={} first={}/{}",

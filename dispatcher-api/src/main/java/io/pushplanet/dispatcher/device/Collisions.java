@@ -25,7 +25,7 @@ import org.springframework.transaction.support.TransactionOperations;
 final class Collisions {
   /// Each new registration collides once with the one that is being repeated; when many devices
   /// register one token, there are many.
-  static final int MOST_TRIES = 32;
+  static final int MAX_TRIES = 32;
 
   private static final Logger LOG = LoggerFactory.getLogger(Collisions.class);
   private static final int TURNS = 64;
@@ -46,7 +46,7 @@ final class Collisions {
     this.transactions = transactions;
   }
 
-  /// Does work in a transaction, at most [#MOST_TRIES] times.
+  /// Does work in a transaction, at most [#MAX_TRIES] times.
   ///
   /// @throws ProblemException 503 when it still collides; the work would succeed some time later
   <T> T retrying(AppId app, Supplier<T> work) {
@@ -68,7 +68,7 @@ final class Collisions {
         try {
           return once(work);
         } catch (PessimisticLockingFailureException | DuplicateKeyException e) {
-          if (attempt == MOST_TRIES || waitedInVain(e)) {
+          if (attempt == MAX_TRIES || waitedInVain(e)) {
             throw tooMany(e);
           }
         }

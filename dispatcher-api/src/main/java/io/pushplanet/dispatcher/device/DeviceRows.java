@@ -170,7 +170,7 @@ class DeviceRows {
 
   /// Topics and tags that are added one by one may not become more than a registration may have.
   private static void requireRoom(String kind, String wanted, List<String> has) {
-    if (has.size() < RegistrationReader.MOST_TAGS || has.contains(wanted)) {
+    if (has.size() < RegistrationReader.MAX_TAGS || has.contains(wanted)) {
       return;
     }
     Findings findings = new Findings();
@@ -182,7 +182,7 @@ class DeviceRows {
             + " "
             + kind
             + "s; at most "
-            + RegistrationReader.MOST_TAGS
+            + RegistrationReader.MAX_TAGS
             + ": remove one first");
     findings.refuse();
   }

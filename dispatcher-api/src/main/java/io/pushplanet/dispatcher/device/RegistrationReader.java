@@ -34,7 +34,7 @@ final class RegistrationReader {
   private static final int LONGEST_TIMEZONE = 64;
 
   /// Also the most topics.
-  static final int MOST_TAGS = 100;
+  static final int MAX_TAGS = 100;
 
   /// Apple says only that the token is binary and its length may change.
   private static final Pattern APNS_TOKEN =
@@ -122,13 +122,13 @@ final class RegistrationReader {
   }
 
   static @Nullable List<String> tags(Fields fields) {
-    return fields.keys("tags", MOST_TAGS, AudienceReader.LONGEST_TAG);
+    return fields.keys("tags", MAX_TAGS, AudienceReader.LONGEST_TAG);
   }
 
   static @Nullable List<String> topics(Fields fields) {
     return fields.texts(
         "topics",
-        MOST_TAGS,
+        MAX_TAGS,
         AudienceReader.LONGEST_TAG,
         (where, topic) -> AudienceReader.isTopic(fields.findings(), where, topic));
   }

@@ -15,18 +15,18 @@ import java.util.function.LongSupplier;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
-/// Reads the bodies of requests: at most [#MOST_BYTES] (or the given limit), so that a huge upload
+/// Reads the bodies of requests: at most [#MAX_BYTES] (or the given limit), so that a huge upload
 /// is neither stored nor parsed, and within a time limit, which begins again when a body of unknown
-/// length grows beyond [#MOST_BYTES]. All bodies that are not small share a part of the heap while
+/// length grows beyond [#MAX_BYTES]. All bodies that are not small share a part of the heap while
 /// they come, and one app gets at most half of it. So even many slow uploads neither fill the heap
 /// nor delay another app. Thread-safe.
 @Component
 public class Bodies {
-  public static final int MOST_BYTES = 64 * 1024;
+  public static final int MAX_BYTES = 64 * 1024;
 
   /// The limit for messages, single ones or in a batch: a message may name 1,000 users of 128
   /// characters, and JSON may escape each character to six bytes.
-  public static final int MOST_MESSAGE_BYTES = 1024 * 1024;
+  public static final int MAX_MESSAGE_BYTES = 1024 * 1024;
 
   /// The connection holds this much of each body anyway.
   private static final int SMALL = 8 * 1024;
@@ -54,7 +54,7 @@ public class Bodies {
     int kilobytes =
         Math.clamp(
             heap / PART / KILOBYTE,
-            2 * MOST_MESSAGE_BYTES / KILOBYTE,
+            2 * MAX_MESSAGE_BYTES / KILOBYTE,
             Integer.MAX_VALUE / (2 * TIMES_IN_LINE));
     this.uploads =
         new AppBulkheads(
@@ -67,16 +67,16 @@ public class Bodies {
     this.nanos = nanos;
   }
 
-  /// One JSON object of at most [#MOST_BYTES].
+  /// One JSON object of at most [#MAX_BYTES].
   ///
   /// @throws ProblemException 400, 408, 413, 415 or 503
   public JsonBody json(AppId app, HttpServletRequest request) throws IOException {
-    return JsonBody.of(bytes(app, request, MOST_BYTES));
+    return JsonBody.of(bytes(app, request, MAX_BYTES));
   }
 
   /// As [#json], but an empty body counts as `{}`.
   public JsonBody optionalJson(AppId app, HttpServletRequest request) throws IOException {
-    byte[] bytes = read(app, request, MOST_BYTES);
+    byte[] bytes = read(app, request, MAX_BYTES);
     if (bytes.length > 0) {
       requireJson(request);
     }
@@ -99,8 +99,8 @@ public class Bodies {
   /// @param length negative where it is not known
   byte[] read(AppId app, InputStream body, int length, int mostBytes) throws IOException {
     // The stream ends with the body. Asking for no more than its length saves a buffer of 16 KiB.
-    byte[] bytes = part(app, body, length < 0 ? Math.min(MOST_BYTES, mostBytes) + 1 : length);
-    if (length < 0 && bytes.length > MOST_BYTES && bytes.length <= mostBytes) {
+    byte[] bytes = part(app, body, length < 0 ? Math.min(MAX_BYTES, mostBytes) + 1 : length);
+    if (length < 0 && bytes.length > MAX_BYTES && bytes.length <= mostBytes) {
       // A request without a Content-Length gets memory for a large body only when a large body
       // comes.
       bytes = joined(bytes, part(app, body, mostBytes + 1 - bytes.length));

@@ -8,12 +8,12 @@ import java.util.List;
 
 /// Gathers all faults of one request, so that the caller gets them at once.
 public final class Findings {
-  private static final int MOST = 50;
+  private static final int MAX = 50;
 
   private final List<FieldError> errors = new ArrayList<>();
 
   public void add(String pointer, String code, String detail) {
-    if (errors.size() < MOST) {
+    if (errors.size() < MAX) {
       errors.add(new FieldError(pointer, code, detail));
     }
   }

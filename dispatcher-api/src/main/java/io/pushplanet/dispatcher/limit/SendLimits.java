@@ -23,9 +23,9 @@ public class SendLimits {
   private static final Duration IDLE = Duration.ofMinutes(1);
 
   /// The most messages of a batch.
-  private static final int MOST_AT_ONCE = 1_000;
+  private static final int MAX_AT_ONCE = 1_000;
 
-  private static final int MOST_APPS = 100_000;
+  private static final int MAX_APPS = 100_000;
 
   private final int perSecond;
   private final Clock clock;
@@ -35,12 +35,12 @@ public class SendLimits {
     this.perSecond = settings.messagesPerSecond();
     this.clock = clock;
     this.buckets =
-        Caffeine.newBuilder().maximumSize(MOST_APPS).expireAfterAccess(kept(perSecond)).build();
+        Caffeine.newBuilder().maximumSize(MAX_APPS).expireAfterAccess(kept(perSecond)).build();
   }
 
   /// A bucket is kept at least until its debt for a batch is paid off.
   static Duration kept(int perSecond) {
-    return IDLE.plusSeconds(MOST_AT_ONCE / Math.max(1, perSecond));
+    return IDLE.plusSeconds(MAX_AT_ONCE / Math.max(1, perSecond));
   }
 
   private record Bucket(double left, Instant at) {}

@@ -47,15 +47,15 @@ public class AcceptedMessages {
 
   /// In bytes, not in messages: a message that names a thousand devices is as large as a hundred
   /// others.
-  private static final long MOST_KEPT_HERE = 16L * 1024 * 1024;
+  private static final long MAX_KEPT_HERE = 16L * 1024 * 1024;
 
   private static final int BYTES_AROUND = 200;
-  private static final int MOST_WAITING = 10_000;
+  private static final int MAX_WAITING = 10_000;
 
   /// Of entries that wait for Redis or are on their way to it.
-  private static final long MOST_BYTES_WAITING = 16L * 1024 * 1024;
+  private static final long MAX_BYTES_WAITING = 16L * 1024 * 1024;
 
-  private static final int MOST_TOGETHER = 256;
+  private static final int MAX_TOGETHER = 256;
 
   private final RedisLink redis;
   private final RequestBatcher<Entry> batcher;
@@ -70,7 +70,7 @@ public class AcceptedMessages {
 
   AcceptedMessages(RedisLink redis, MeterRegistry meters) {
     this.redis = redis;
-    this.batcher = new RequestBatcher<>(MOST_WAITING, MOST_TOGETHER, 1, this::send);
+    this.batcher = new RequestBatcher<>(MAX_WAITING, MAX_TOGETHER, 1, this::send);
     this.here =
         Caffeine.newBuilder()
             .expireAfterWrite(KEPT)
@@ -104,7 +104,7 @@ public class AcceptedMessages {
     here.put(entry.id(), entry.event());
     oldestFirst.add(entry);
     long held = bytesHere.addAndGet(entry.bytes());
-    while (held > MOST_KEPT_HERE) {
+    while (held > MAX_KEPT_HERE) {
       Entry oldest = oldestFirst.poll();
       if (oldest == null) {
         return;
@@ -118,7 +118,7 @@ public class AcceptedMessages {
 
   /// @return false when there is no room for the entry
   private boolean waits(Entry entry) {
-    if (bytesWaiting.addAndGet(entry.bytes()) <= MOST_BYTES_WAITING && batcher.add(entry)) {
+    if (bytesWaiting.addAndGet(entry.bytes()) <= MAX_BYTES_WAITING && batcher.add(entry)) {
       return true;
     }
     bytesWaiting.addAndGet(-entry.bytes());

@@ -16,7 +16,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// @param after the id at which the page before ended, or null at the start
 public record Page(int limit, @Nullable String after) {
   private static final int USUAL = 100;
-  private static final int MOST = 1_000;
+  private static final int MAX = 1_000;
 
   /// The form of an id, which is what a cursor contains. For other texts MySQL may refuse the
   /// comparison with an id.
@@ -42,8 +42,8 @@ public record Page(int limit, @Nullable String after) {
       return USUAL;
     }
     int rows = limit.matches("[0-9]{1,4}") ? Integer.parseInt(limit) : 0;
-    if (rows < 1 || rows > MOST) {
-      findings.add("?limit", "out_of_range", "limit is 1 to " + MOST);
+    if (rows < 1 || rows > MAX) {
+      findings.add("?limit", "out_of_range", "limit is 1 to " + MAX);
     }
     return rows;
   }

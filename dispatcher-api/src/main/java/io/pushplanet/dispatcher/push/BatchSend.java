@@ -21,16 +21,16 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/// Sends up to [#MOST] different messages of one request. A faulty message is reported in its place
+/// Sends up to [#MAX] different messages of one request. A faulty message is reported in its place
 /// and does not affect the others. The valid ones are looked up together, and published in
 /// [Slices].
 @Component
 class BatchSend {
-  static final int MOST = 1_000;
+  static final int MAX = 1_000;
 
   /// More errors of one message are not reported: the answer could be many times as long as the
   /// request.
-  private static final int MOST_ERRORS = 10;
+  private static final int MAX_ERRORS = 10;
 
   private final PushDispatch dispatch;
   private final MemoryLimits memoryLimits;
@@ -51,7 +51,7 @@ class BatchSend {
     request.done();
     if (messages == null || !messages.isArray() || messages.isEmpty()) {
       request.wrong("messages", "required", "messages is a list of 1 to 1,000 messages");
-    } else if (messages.size() > MOST) {
+    } else if (messages.size() > MAX) {
       request.wrong(
           "messages", "too_many", "messages has " + messages.size() + " entries; at most 1,000");
     }
@@ -117,7 +117,7 @@ class BatchSend {
       }
       result.put("status", e.code().status());
       result.set(
-          "problem", WireForm.mapper().valueToTree(e.withErrors(MOST_ERRORS).problem(requestId)));
+          "problem", WireForm.mapper().valueToTree(e.withErrors(MAX_ERRORS).problem(requestId)));
     }
   }
 

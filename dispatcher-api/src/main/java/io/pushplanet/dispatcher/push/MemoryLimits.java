@@ -76,7 +76,7 @@ class MemoryLimits {
   /// @param bytes the length of the body
   /// @throws ProblemException 503 when too much waits already, or there is no memory in time
   <T> T forBody(AppId app, int bytes, Supplier<T> work) {
-    return bytes <= Bodies.MOST_BYTES ? work.get() : forBatch(app, bytes, work);
+    return bytes <= Bodies.MAX_BYTES ? work.get() : forBatch(app, bytes, work);
   }
 
   /// Works on a message, a single one or one of a batch, as soon as there is memory for its

@@ -44,10 +44,10 @@ final class PayloadSizes {
   private static final int MQTT = 4_096;
 
   /// The most that the names, quotes, braces, id and time of any payload take.
-  private static final int MOST_BYTES_AROUND = 400;
+  private static final int MAX_BYTES_AROUND = 400;
 
   /// Each character may be escaped.
-  private static final int MOST_BYTES_OF_A_KEY = 6 * DeliveryOptions.LONGEST_COLLAPSE_KEY_BYTES;
+  private static final int MAX_BYTES_OF_A_KEY = 6 * DeliveryOptions.LONGEST_COLLAPSE_KEY_BYTES;
 
   private PayloadSizes() {}
 
@@ -173,8 +173,8 @@ final class PayloadSizes {
       return false;
     }
     String collapseKey = request.delivery().collapseKey();
-    int bytes = request.written().bytes() + (collapseKey == null ? 0 : MOST_BYTES_OF_A_KEY);
-    return bytes + MOST_BYTES_AROUND <= least(request.audience());
+    int bytes = request.written().bytes() + (collapseKey == null ? 0 : MAX_BYTES_OF_A_KEY);
+    return bytes + MAX_BYTES_AROUND <= least(request.audience());
   }
 
   private static int least(Audience audience) {

@@ -63,7 +63,7 @@ class PushController {
   @Needs(Scope.SEND)
   void send(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_MESSAGE_BYTES);
+    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MAX_MESSAGE_BYTES);
     Given answer =
         memoryLimits.forBody(
             caller.app(),
@@ -100,7 +100,7 @@ class PushController {
   @Needs(Scope.SEND)
   void sendBatch(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_MESSAGE_BYTES);
+    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MAX_MESSAGE_BYTES);
     Given answer =
         memoryLimits.forBatch(
             caller.app(),
@@ -130,7 +130,7 @@ class PushController {
   @PostMapping("/v1/apps/{app}/messages:validate")
   @Needs(Scope.SEND)
   ResponseEntity<byte[]> validate(Caller caller, HttpServletRequest request) throws IOException {
-    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MOST_MESSAGE_BYTES);
+    byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MAX_MESSAGE_BYTES);
     Validation validation =
         memoryLimits.forBody(
             caller.app(), bytes.length, () -> validated(caller, JsonBody.of(bytes)));

@@ -246,9 +246,9 @@ class PushDispatch {
   private static void addChunks(
       List<QueueItem> items, Push push, Json content, Channel channel, List<Recipient> recipients) {
     String queue = Topology.lane(channel, push.delivery().priority());
-    for (int from = 0; from < recipients.size(); from += Push.MOST_RECIPIENTS) {
+    for (int from = 0; from < recipients.size(); from += Push.MAX_RECIPIENTS) {
       List<Recipient> chunk =
-          recipients.subList(from, Math.min(recipients.size(), from + Push.MOST_RECIPIENTS));
+          recipients.subList(from, Math.min(recipients.size(), from + Push.MAX_RECIPIENTS));
       items.add(new QueueItem(queue, WireForm.write(push.to(chunk), content)));
     }
   }

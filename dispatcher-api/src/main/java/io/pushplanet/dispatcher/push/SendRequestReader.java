@@ -28,7 +28,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class SendRequestReader {
   /// Texts have no limit of their own: a text that is too long for every provider gets a 413 that
   /// says so.
-  private static final int LONGEST_TEXT = Bodies.MOST_MESSAGE_BYTES;
+  private static final int LONGEST_TEXT = Bodies.MAX_MESSAGE_BYTES;
 
   /// Longer than the platform waits ([DeliveryOptions#LONGEST_FALLBACK_AFTER]). Earlier versions
   /// accepted this, so it is still accepted.

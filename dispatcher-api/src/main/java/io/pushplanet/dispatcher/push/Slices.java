@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// Publishes the prepared messages of a batch as soon as they have [#MOST_BYTES]. Some hundred
+/// Publishes the prepared messages of a batch as soon as they have [#MAX_BYTES]. Some hundred
 /// messages to one device each go together at the end, but 200 messages to 1,000 devices each would
 /// fill the heap. Not thread-safe.
 final class Slices {
-  static final long MOST_BYTES = 1024 * 1024;
+  static final long MAX_BYTES = 1024 * 1024;
 
   private final Consumer<List<Prepared>> publish;
   private final List<Prepared> waiting = new ArrayList<>();
@@ -25,7 +25,7 @@ final class Slices {
     waiting.add(one);
     count++;
     bytes += one.bytes();
-    if (bytes >= MOST_BYTES) {
+    if (bytes >= MAX_BYTES) {
       end();
     }
   }

@@ -28,7 +28,7 @@ import org.springframework.stereotype.Component;
 @Component
 public class RouteLookup {
   private static final Logger LOG = LoggerFactory.getLogger(RouteLookup.class);
-  private static final int MOST_PER_STATEMENT = 500;
+  private static final int MAX_PER_STATEMENT = 500;
 
   /// Shorter than Redis keeps the mark of a deleted route, so that a route that was read before a
   /// change is never put after it.
@@ -74,9 +74,9 @@ public class RouteLookup {
   private Map<DeviceId, DeviceRoute> fromDatabase(
       AppId app, List<DeviceId> devices, boolean redis) {
     Map<DeviceId, DeviceRoute> found = new HashMap<>();
-    for (int from = 0; from < devices.size(); from += MOST_PER_STATEMENT) {
+    for (int from = 0; from < devices.size(); from += MAX_PER_STATEMENT) {
       List<DeviceId> some =
-          devices.subList(from, Math.min(devices.size(), from + MOST_PER_STATEMENT));
+          devices.subList(from, Math.min(devices.size(), from + MAX_PER_STATEMENT));
       Instant began = clock.instant();
       Map<DeviceId, DeviceRoute> read =
           routes(mapper.find(app.value(), some.stream().map(DeviceId::value).sorted().toList()));

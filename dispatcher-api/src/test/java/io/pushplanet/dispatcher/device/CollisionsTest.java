@@ -49,24 +49,24 @@ class CollisionsTest {
 
   @Test
   void a_deadlock_or_a_collision_is_tried_again() {
-    while (refusals.size() < Collisions.MOST_TRIES - 1) {
+    while (refusals.size() < Collisions.MAX_TRIES - 1) {
       refusals.add(refusals.size() % 2 == 0 ? deadlock() : new DuplicateKeyException("there"));
     }
 
     assertThat(register()).isEqualTo("registered");
-    assertThat(tries).hasValue(Collisions.MOST_TRIES);
+    assertThat(tries).hasValue(Collisions.MAX_TRIES);
   }
 
   @ParameterizedTest
   @MethodSource("refusals")
   void a_registration_that_collides_in_all_tries_gets_a_503(DataAccessException refusal) {
-    while (refusals.size() < Collisions.MOST_TRIES) {
+    while (refusals.size() < Collisions.MAX_TRIES) {
       refusals.add(refusal);
     }
 
     assertThatThrownBy(this::register)
         .isInstanceOfSatisfying(ProblemException.class, CollisionsTest::isRetryable);
-    assertThat(tries).hasValue(Collisions.MOST_TRIES);
+    assertThat(tries).hasValue(Collisions.MAX_TRIES);
   }
 
   static List<DataAccessException> refusals() {

@@ -24,7 +24,7 @@ class BatchSendTest {
     MessageId seed = new MessageId("0192e0f0-1234-7fff-8000-000000000001");
 
     List<MessageId> ids =
-        IntStream.range(0, BatchSend.MOST).mapToObj(i -> BatchSend.messageId(seed, i)).toList();
+        IntStream.range(0, BatchSend.MAX).mapToObj(i -> BatchSend.messageId(seed, i)).toList();
 
     assertThat(ids).isSorted().doesNotHaveDuplicates();
     assertThat(ids.getLast().time()).isEqualTo(seed.time().plusMillis(1));

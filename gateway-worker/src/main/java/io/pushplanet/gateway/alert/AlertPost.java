@@ -17,7 +17,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// a time; if it dies, another one continues, so that an alert may arrive twice. Thread-safe.
 final class AlertPost {
   private static final Logger LOG = LoggerFactory.getLogger(AlertPost.class);
-  private static final int MOST_AT_ONCE = 20;
+  private static final int MAX_AT_ONCE = 20;
   private static final int LONGEST_PROBLEM = 190;
   private static final Duration FIRST_PAUSE = Duration.ofSeconds(5);
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(30);
@@ -67,13 +67,13 @@ final class AlertPost {
                     row.getTimestamp(name.due),
                     row.getInt(name.tries)),
             Timestamp.from(now),
-            MOST_AT_ONCE);
+            MAX_AT_ONCE);
     for (Due due : all) {
       if (isMine(due)) {
         send(due);
       }
     }
-    return all.size() == MOST_AT_ONCE;
+    return all.size() == MAX_AT_ONCE;
   }
 
   /// The worker that moves the time first has the alert, for as long as a request may take.

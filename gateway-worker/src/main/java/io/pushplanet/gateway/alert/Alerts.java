@@ -16,7 +16,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 public final class Alerts {
   private static final int LONGEST_KEY = 190;
   private static final int LONGEST_TEXT = 1_000;
-  private static final int MOST_TRIMMED_AT_ONCE = 1_000;
+  private static final int MAX_TRIMMED_AT_ONCE = 1_000;
 
   private final JdbcTemplate database;
   private final Set<AlertChannel.Name> channels;
@@ -96,8 +96,8 @@ public final class Alerts {
             """,
             Timestamp.from(clock.instant().minus(retention)),
             Kind.CREDENTIAL_EXPIRES.word(),
-            MOST_TRIMMED_AT_ONCE);
-    return trimmed == MOST_TRIMMED_AT_ONCE;
+            MAX_TRIMMED_AT_ONCE);
+    return trimmed == MAX_TRIMMED_AT_ONCE;
   }
 
   private static String cut(String text, int most) {

@@ -29,10 +29,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// is lost, the channel stays there, and nobody knows its id. Thread-safe.
 final class ChannelKeeper {
   private static final Logger LOG = LoggerFactory.getLogger(ChannelKeeper.class);
-  private static final int MOST_AT_ONCE = 8;
+  private static final int MAX_AT_ONCE = 8;
 
   /// Pauses double up to [#LONGEST_PAUSE], some two hours in all.
-  private static final int MOST_TRIES = 30;
+  private static final int MAX_TRIES = 30;
 
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
 
@@ -85,7 +85,7 @@ final class ChannelKeeper {
         }
       }
     }
-    return wanted.size() == MOST_AT_ONCE;
+    return wanted.size() == MAX_AT_ONCE;
   }
 
   private List<Wanted> wanted(Instant now) {
@@ -106,7 +106,7 @@ final class ChannelKeeper {
                 row.getTimestamp("due_at"),
                 row.getInt("tries")),
         Timestamp.from(now),
-        MOST_AT_ONCE);
+        MAX_AT_ONCE);
   }
 
   private boolean isMine(Wanted wanted, Timestamp claim) {
@@ -171,7 +171,7 @@ final class ChannelKeeper {
               wanted.channel());
       case Answer.Refused(String reason) -> failed(wanted, reason);
       case Answer.NotNow(String reason, Duration after) -> {
-        if (wanted.tries() + 1 >= MOST_TRIES) {
+        if (wanted.tries() + 1 >= MAX_TRIES) {
           failed(wanted, reason);
         } else {
           Duration pause = after.multipliedBy(1L << Math.min(wanted.tries(), 10));

@@ -13,11 +13,11 @@ import java.util.Map;
 final class ConnectionReplacement {
   static final Duration EVERY = Duration.ofMinutes(1);
 
-  private static final int MOST_CREDENTIALS = 10_000;
+  private static final int MAX_CREDENTIALS = 10_000;
 
   private final Clock clock;
   private final Cache<String, Instant> replacedAt =
-      Caffeine.newBuilder().maximumSize(MOST_CREDENTIALS).build();
+      Caffeine.newBuilder().maximumSize(MAX_CREDENTIALS).build();
 
   /// @param clock one that is never set back
   ConnectionReplacement(Clock clock) {

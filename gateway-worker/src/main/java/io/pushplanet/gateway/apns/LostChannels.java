@@ -24,11 +24,11 @@ final class LostChannels {
   static final String NOT_REGISTERED = "ChannelNotRegistered";
 
   /// A doubt that finds no room here comes back with the next message to the channel.
-  private static final int MOST_DOUBTS = 8;
+  private static final int MAX_DOUBTS = 8;
 
   /// A doubt that leads to nothing, as with another bundle's channel, comes back with each message
   /// to it. It must leave room for other apps.
-  private static final int MOST_OF_AN_APP = 2;
+  private static final int MAX_OF_AN_APP = 2;
 
   /// With credentials of another bundle Apple does not know a channel, and a channel that has
   /// another id by now is not lost.
@@ -58,7 +58,7 @@ final class LostChannels {
   /// @param apnsId Apple's
   void doubt(AppId app, DeviceId channel, String environment, String apnsId) {
     long itsOwn = doubts.stream().filter(doubt -> doubt.app().equals(app)).count();
-    if (doubts.size() < MOST_DOUBTS && itsOwn < MOST_OF_AN_APP) {
+    if (doubts.size() < MAX_DOUBTS && itsOwn < MAX_OF_AN_APP) {
       doubts.add(new Doubt(app, channel, environment, apnsId));
     }
   }

@@ -49,8 +49,8 @@ final class ProviderTokens {
   /// same.
   private static final Duration TOLD_EVERY = Duration.ofMinutes(1);
 
-  private static final int MOST_KEYS = 10_000;
-  private static final int MOST_ASKED_AT_ONCE = 500;
+  private static final int MAX_KEYS = 10_000;
+  private static final int MAX_ASKED_AT_ONCE = 500;
 
   /// Contains the secret's fingerprint, so that a corrected upload of the same key id gets a token
   /// of its own.
@@ -132,7 +132,7 @@ final class ProviderTokens {
   private final SharedTokens shared;
   private final Clock clock;
   private final ProviderMetrics metrics;
-  private final Cache<Signer, Slot> slots = Caffeine.newBuilder().maximumSize(MOST_KEYS).build();
+  private final Cache<Signer, Slot> slots = Caffeine.newBuilder().maximumSize(MAX_KEYS).build();
 
   ProviderTokens(SharedTokens shared, Clock clock, ProviderMetrics metrics) {
     this.shared = shared;
@@ -353,8 +353,8 @@ final class ProviderTokens {
     Instant now = clock.instant();
     List<Slot> used =
         slots.asMap().values().stream().filter(slot -> slot.held(now).isPresent()).toList();
-    for (int from = 0; from < used.size(); from += MOST_ASKED_AT_ONCE) {
-      List<Slot> some = used.subList(from, Math.min(used.size(), from + MOST_ASKED_AT_ONCE));
+    for (int from = 0; from < used.size(); from += MAX_ASKED_AT_ONCE) {
+      List<Slot> some = used.subList(from, Math.min(used.size(), from + MAX_ASKED_AT_ONCE));
       List<Optional<ProviderToken>> known =
           shared.current(some.stream().map(slot -> slot.key).toList());
       for (int i = 0; i < known.size(); i++) {

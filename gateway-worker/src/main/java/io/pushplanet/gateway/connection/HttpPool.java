@@ -70,8 +70,8 @@ public final class HttpPool implements AutoCloseable {
 
   private static final String WRITE = "pushplanet.write";
   private static final int LONGEST_HEADER_LINE = 8_192;
-  private static final int MOST_HEADERS = 100;
-  private static final int MOST_HEADER_BYTES = 16_384;
+  private static final int MAX_HEADERS = 100;
+  private static final int MAX_HEADER_BYTES = 16_384;
 
   private final Bounds settings;
   private final boolean keepsBodies;
@@ -165,12 +165,12 @@ public final class HttpPool implements AutoCloseable {
             .setHttp1Config(
                 Http1Config.custom()
                     .setMaxLineLength(LONGEST_HEADER_LINE)
-                    .setMaxHeaderCount(MOST_HEADERS)
+                    .setMaxHeaderCount(MAX_HEADERS)
                     .build())
             .setH2Config(
                 H2Config.custom()
                     .setPushEnabled(false)
-                    .setMaxHeaderListSize(MOST_HEADER_BYTES)
+                    .setMaxHeaderListSize(MAX_HEADER_BYTES)
                     .build())
             .setDefaultRequestConfig(
                 RequestConfig.custom()

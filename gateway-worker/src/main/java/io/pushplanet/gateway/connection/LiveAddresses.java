@@ -11,17 +11,13 @@ import java.util.List;
 /// before. A name service goes on returning a dead address, and may return it first. Thread-safe.
 final class LiveAddresses {
   static final Duration AVOIDED_FOR = Duration.ofMinutes(1);
-  private static final int MOST = 10_000;
+  private static final int MAX = 10_000;
 
   private final Cache<InetAddress, Boolean> outOfReach;
 
   LiveAddresses(Ticker ticker) {
     this.outOfReach =
-        Caffeine.newBuilder()
-            .maximumSize(MOST)
-            .ticker(ticker)
-            .expireAfterWrite(AVOIDED_FOR)
-            .build();
+        Caffeine.newBuilder().maximumSize(MAX).ticker(ticker).expireAfterWrite(AVOIDED_FOR).build();
   }
 
   /// @param addresses at least one, in the order of the name service

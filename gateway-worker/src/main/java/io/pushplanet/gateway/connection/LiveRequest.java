@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
 /// Thread-safe; calls block.
 public final class LiveRequest {
   /// An answer with so many bytes may have had more.
-  public static final int MOST_ANSWER_BYTES = 64 * 1_024;
+  public static final int MAX_ANSWER_BYTES = 64 * 1_024;
 
   private final SSLContext tls;
   private final @Nullable Duration connectTimeout;
@@ -219,7 +219,7 @@ public final class LiveRequest {
 
     @Override
     public void consume(ByteBuffer part) throws IOException {
-      byte[] bytes = new byte[Math.min(part.remaining(), MOST_ANSWER_BYTES - body.size())];
+      byte[] bytes = new byte[Math.min(part.remaining(), MAX_ANSWER_BYTES - body.size())];
       part.get(bytes);
       body.write(bytes);
       if (part.hasRemaining()) {

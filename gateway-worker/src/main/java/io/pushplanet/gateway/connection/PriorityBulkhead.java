@@ -6,9 +6,9 @@ import io.pushplanet.gateway.order.WaitQueue;
 import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// Limits how many requests of one credential are under way. Requests of high priority never wait behind
-/// normal ones: a tenth of the permits is kept for them, and a permit that becomes free goes to them
-/// first. Within a priority, the request that came first goes first. Thread-safe.
+/// Limits how many requests of one credential are under way. Requests of high priority never wait
+/// behind normal ones: a tenth of the permits is kept for them, and a permit that becomes free goes
+/// to them first. Within a priority, the request that came first goes first. Thread-safe.
 public final class PriorityBulkhead {
   private final int permits;
   private final int permitsForNormal;

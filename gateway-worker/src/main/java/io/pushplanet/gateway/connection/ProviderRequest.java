@@ -17,7 +17,8 @@ public record ProviderRequest(
 
   /// A header.
   ///
-  /// @param secret kept out of HPACK's tables, here and at every intermediary (RFC 7541, section 7.1.3)
+  /// @param secret kept out of HPACK's tables, here and at every intermediary (RFC 7541, section
+  ///     7.1.3)
   public record Field(String name, String value, boolean secret) {
     public static Field of(String name, String value) {
       return new Field(name, value, false);

@@ -57,7 +57,7 @@ public final class CredentialCache implements AutoCloseable {
   private static final Duration NOT_ASKED = Duration.ofSeconds(3);
 
   private static final Duration FEED_RETRY = Duration.ofSeconds(1);
-  private static final int MOST_ENTRIES = 20_000;
+  private static final int MAX_ENTRIES = 20_000;
   private static final String APNS = "apns";
   private static final String FCM = "fcm";
   private static final String HMS = "hms";
@@ -99,7 +99,7 @@ public final class CredentialCache implements AutoCloseable {
     this.vault = vault;
     this.cache =
         Caffeine.newBuilder()
-            .maximumSize(MOST_ENTRIES)
+            .maximumSize(MAX_ENTRIES)
             .ticker(ticker)
             .recordStats()
             .expireAfter(

@@ -30,10 +30,10 @@ import org.springframework.jdbc.core.RowMapper;
 /// of Apple's, Google's and ours have none. Confined to one thread.
 final class CredentialExpiry {
   /// The most series of a metric: more would not help an operator.
-  private static final int MOST_SHOWN = 1_000;
+  private static final int MAX_SHOWN = 1_000;
 
   /// The most alerts per step and round; the others follow in the next round.
-  private static final int MOST_TOLD = 1_000;
+  private static final int MAX_TOLD = 1_000;
 
   /// Before the end of any certificate.
   private static final Instant LONG_AGO = Instant.EPOCH;
@@ -171,7 +171,7 @@ final class CredentialExpiry {
         Timestamp.from(until),
         Alerts.Kind.CREDENTIAL_EXPIRES.word() + "/",
         "/" + day,
-        MOST_TOLD);
+        MAX_TOLD);
   }
 
   /// The certificates that end next, and as many of those that ended last as there is room for.
@@ -185,7 +185,7 @@ final class CredentialExpiry {
                 """,
                 ENDING,
                 Timestamp.from(now),
-                MOST_SHOWN));
+                MAX_SHOWN));
     shown.addAll(
         database.query(
             """
@@ -194,7 +194,7 @@ final class CredentialExpiry {
             """,
             ENDING,
             Timestamp.from(now),
-            MOST_SHOWN - shown.size()));
+            MAX_SHOWN - shown.size()));
     return shown;
   }
 
@@ -206,7 +206,7 @@ final class CredentialExpiry {
             WHERE paused_at IS NOT NULL AND state = 'active' ORDER BY paused_at LIMIT ?
             """,
             (row, _) -> place(row),
-            MOST_SHOWN)
+            MAX_SHOWN)
         .stream()
         .distinct()
         .collect(Collectors.toMap(Function.identity(), _ -> 1.0));

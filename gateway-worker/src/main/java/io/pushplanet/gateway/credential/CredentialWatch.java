@@ -27,11 +27,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// they are accepted again. They are taken in the order of `probe_at`. The worker that moves this
 /// time first has claimed the credential; if it dies, another one continues after the claim. It
 /// also ends the overlap of replaced credentials. A slow provider delays no other's credentials, as
-/// long as fewer than [#MOST_AT_ONCE] of its probes are under way. Rounds run on one thread; the
+/// long as fewer than [#MAX_AT_ONCE] of its probes are under way. Rounds run on one thread; the
 /// rest is thread-safe.
 final class CredentialWatch {
   private static final Logger LOG = LoggerFactory.getLogger(CredentialWatch.class);
-  private static final int MOST_AT_ONCE = 8;
+  private static final int MAX_AT_ONCE = 8;
 
   /// Longer than any probe.
   private static final Duration CLAIM = Duration.ofMinutes(1);
@@ -46,7 +46,7 @@ final class CredentialWatch {
   private final Map<String, CredentialProbe> probes;
   private final Clock clock;
   private final RandomGenerator random;
-  private final Semaphore places = new Semaphore(MOST_AT_ONCE);
+  private final Semaphore places = new Semaphore(MAX_AT_ONCE);
 
   private record Wanted(
       CredentialRow row,

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 public final class RefusalNews {
   static final Duration TOLD_EVERY = Duration.ofHours(1);
 
-  private static final int MOST = 10_000;
+  private static final int MAX = 10_000;
 
   private record Refusal(AppId app, String fingerprint, String reason) {}
 
@@ -22,7 +22,7 @@ public final class RefusalNews {
   public RefusalNews(Clock clock) {
     told =
         Caffeine.newBuilder()
-            .maximumSize(MOST)
+            .maximumSize(MAX)
             .expireAfterWrite(TOLD_EVERY)
             .ticker(() -> TimeUnit.MILLISECONDS.toNanos(clock.millis()))
             .build();

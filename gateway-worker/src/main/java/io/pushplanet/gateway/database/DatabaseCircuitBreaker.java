@@ -9,9 +9,9 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 
-/// Says whether MySQL is worth a query that can be left out. While MySQL cannot be reached, one caller
-/// in [#EVERY] tries it, which costs that caller the pool's timeout; all others are told no at once.
-/// Thread-safe.
+/// Says whether MySQL is worth a query that can be left out. While MySQL cannot be reached, one
+/// caller in [#EVERY] tries it, which costs that caller the pool's timeout; all others are told no
+/// at once. Thread-safe.
 public final class DatabaseCircuitBreaker {
   public static final Duration EVERY = Duration.ofSeconds(3);
 
@@ -51,8 +51,8 @@ public final class DatabaseCircuitBreaker {
     return nanoTime.getAsLong() + EVERY.toNanos();
   }
 
-  /// Where all of the pool's connections are in use, it throws the same exception, but MySQL is there:
-  /// its most specific cause tells the two apart.
+  /// Where all of the pool's connections are in use, it throws the same exception, but MySQL is
+  /// there: its most specific cause tells the two apart.
   private static boolean isAway(DataAccessException why) {
     return why instanceof CannotGetJdbcConnectionException
         && !(NestedExceptionUtils.getMostSpecificCause(why)

@@ -1,5 +1,5 @@
-/// What protects deliveries from a MySQL that is away or slow: a circuit breaker, and permits for its
-/// connections.
+/// What protects deliveries from a MySQL that is away or slow: a circuit breaker, and permits for
+/// its connections.
 @NullMarked
 package io.pushplanet.gateway.database;
 

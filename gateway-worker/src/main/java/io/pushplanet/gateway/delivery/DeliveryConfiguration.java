@@ -83,7 +83,7 @@ class DeliveryConfiguration {
       DeliverySettings settings,
       PlatformSettings platform,
       MeterRegistry meters) {
-    return new Lanes(providers, settings.mostInFlight(), platform.mysql().poolSize(), meters);
+    return new Lanes(providers, settings.maxInFlight(), platform.mysql().poolSize(), meters);
   }
 
   @Bean
@@ -130,7 +130,7 @@ class DeliveryConfiguration {
       Clock clock) {
     return new ProviderDelivery(
         providers,
-        new ProviderOutcomes(tokens, breaker, retries, settings.mostErrors(), clock),
+        new ProviderOutcomes(tokens, breaker, retries, settings.maxErrors(), clock),
         settledBefore);
   }
 
@@ -320,7 +320,7 @@ class DeliveryConfiguration {
           new Subscription(
               Topology.lane(channel, priority),
               settings.prefetch(),
-              settings.mostInFlight(),
+              settings.maxInFlight(),
               lanes.lane(channel, priority)::room,
               (body, redelivered, ticket) -> delivery.deliver(channel, body, redelivered, ticket)));
     }

@@ -9,14 +9,14 @@ import org.springframework.validation.annotation.Validated;
 /// How much the worker takes on at once.
 ///
 /// @param prefetch AMQP messages in hand per lane at least; each may carry 64 pushes
-/// @param mostInFlight unanswered requests per lane, of which one app may have four fifths:
+/// @param maxInFlight unanswered requests per lane, of which one app may have four fifths:
 ///     20,000/s over a round trip of 150 ms take 3,000. A lane also has at most so many AMQP
 ///     messages in hand, and at most 16 MB of them
-/// @param mostErrors how many errors of our own a message may cause, over about two minutes for the
+/// @param maxErrors how many errors of our own a message may cause, over about two minutes for the
 ///     default, before it fails and becomes a dead letter
 @Validated
 @ConfigurationProperties(prefix = "gateway.delivery", ignoreUnknownFields = false)
 record DeliverySettings(
     @Positive @Max(65_535) @DefaultValue("32") int prefetch,
-    @Positive @Max(65_535) @DefaultValue("4096") int mostInFlight,
-    @Positive @DefaultValue("8") int mostErrors) {}
+    @Positive @Max(65_535) @DefaultValue("4096") int maxInFlight,
+    @Positive @DefaultValue("8") int maxErrors) {}

@@ -12,8 +12,8 @@ import java.util.Map;
 
 /// The requests that a node gets in one frame, and the payload of each message among them.
 final class Frame {
-  private static final int MOST_TARGETS = 500;
-  private static final int MOST_PAYLOAD_BYTES = NodeFrame.MOST_BYTES / 2;
+  private static final int MAX_TARGETS = 500;
+  private static final int MAX_PAYLOAD_BYTES = NodeFrame.MAX_BYTES / 2;
 
   final List<Request> requests = new ArrayList<>();
   private final Map<MessageId, String> payloads = new HashMap<>();
@@ -45,7 +45,7 @@ final class Frame {
   private boolean hasRoomFor(Request request, String payload) {
     int more = payloads.containsKey(request.parcel().push().id()) ? 0 : mostBytes(payload);
     return requests.isEmpty()
-        || (requests.size() < MOST_TARGETS && bytes + more <= MOST_PAYLOAD_BYTES);
+        || (requests.size() < MAX_TARGETS && bytes + more <= MAX_PAYLOAD_BYTES);
   }
 
   private void add(Request request, String payload) {

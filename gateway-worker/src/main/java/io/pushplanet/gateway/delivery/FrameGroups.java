@@ -26,9 +26,10 @@ final class FrameGroups {
   // one.
   private final Map<DeviceKey, Integer> lastOf = new HashMap<>();
 
-  /// A frame has one deadline and carries messages of any app. A request that waits shorter or longer
-  /// than the others needs a frame of its own: otherwise the others' messages would fall back at its
-  /// deadline, or it at theirs. A request without a fallback joins those with the default deadline.
+  /// A frame has one deadline and carries messages of any app. A request that waits shorter or
+  /// longer than the others needs a frame of its own: otherwise the others' messages would fall
+  /// back at its deadline, or it at theirs. A request without a fallback joins those with the
+  /// default deadline.
   private record Key(NodeId node, Duration deadline) {
     static Key of(NodeId node, Request request) {
       return new Key(

@@ -217,9 +217,9 @@ final class NodeDelivery {
       }
       addFrames.accept(few);
       few.clear();
-      for (int from = 0; from < alike.size(); from += NodeBroadcast.MOST_DEVICES) {
+      for (int from = 0; from < alike.size(); from += NodeBroadcast.MAX_DEVICES) {
         List<Request> crowd =
-            alike.subList(from, Math.min(alike.size(), from + NodeBroadcast.MOST_DEVICES));
+            alike.subList(from, Math.min(alike.size(), from + NodeBroadcast.MAX_DEVICES));
         outgoing.add(
             new Outgoing(node, crowd, slot -> sendBroadcast(slot, crowd, owners, answers)));
       }

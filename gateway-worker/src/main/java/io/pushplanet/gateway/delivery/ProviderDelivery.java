@@ -31,20 +31,20 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Delivers to a vendor: parcels become requests, each waits for the provider's turn and for a permit of
-/// its lane, and its answer goes to [ProviderOutcomes]. Thread-safe; calls block.
+/// Delivers to a vendor: parcels become requests, each waits for the provider's turn and for a
+/// permit of its lane, and its answer goes to [ProviderOutcomes]. Thread-safe; calls block.
 final class ProviderDelivery {
   private static final Logger LOG = LoggerFactory.getLogger(ProviderDelivery.class);
 
-  /// How often the outcomes of a batch leave while its slower parcels are under way. Parcels that are
-  /// equally fast share a message of the broker's: the number of these is what limits us.
+  /// How often the outcomes of a batch leave while its slower parcels are under way. Parcels that
+  /// are equally fast share a message of the broker's: the number of these is what limits us.
   private static final Duration TOLD_EVERY = Duration.ofMillis(50);
 
   /// The reason of a message that got no permit.
   static final String PROVIDER_SLOW = "provider_slow";
 
   /// Virtual threads are not preempted, and the next one may carry a message of high priority.
-  private static final int MOST_WITHOUT_A_BREAK = 50;
+  private static final int MAX_WITHOUT_A_BREAK = 50;
 
   private final Map<Channel, Provider> providers = new EnumMap<>(Channel.class);
   private final ProviderOutcomes outcomes;
@@ -82,8 +82,8 @@ final class ProviderDelivery {
     new BatchSend(provider, lane, fallbacks, outbox).run(requests(provider, parcels));
   }
 
-  /// Groups parcels that the provider takes in one request: those of one message with the same number
-  /// of attempts. The lists can be changed.
+  /// Groups parcels that the provider takes in one request: those of one message with the same
+  /// number of attempts. The lists can be changed.
   private static List<List<Parcel>> requests(Provider provider, List<Parcel> parcels) {
     Map<Push, List<Parcel>> open = new HashMap<>();
     List<List<Parcel>> requests = new ArrayList<>();
@@ -151,7 +151,7 @@ final class ProviderDelivery {
       for (List<Parcel> request : requests) {
         if (putOff(request)) {
           open.countDown();
-          if (++putOff % MOST_WITHOUT_A_BREAK == 0) {
+          if (++putOff % MAX_WITHOUT_A_BREAK == 0) {
             Thread.yield();
           }
           continue;
@@ -232,8 +232,7 @@ final class ProviderDelivery {
             request.size(), new DeliveryOutcome.Deferred(0, "worker_stops", null, false));
       } catch (RuntimeException | Error e) {
         // A bug that one message meets must not send its neighbours a second time: only this
-        // message
-        // is tried again, and not for ever.
+        // message is tried again, and not for ever.
         LOG.error(
             "event=send_failed channel={} messageId={} appId={}",
             provider.channel().word(),

@@ -35,20 +35,20 @@ final class ProviderOutcomes {
   private final DeadTokens tokens;
   private final DatabaseCircuitBreaker breaker;
   private final RetrySchedule retries;
-  private final int mostErrors;
+  private final int maxErrors;
   private final Clock clock;
 
-  /// @param mostErrors after so many errors of ours a message becomes a dead letter
+  /// @param maxErrors after so many errors of ours a message becomes a dead letter
   ProviderOutcomes(
       DeadTokens tokens,
       DatabaseCircuitBreaker breaker,
       RetrySchedule retries,
-      int mostErrors,
+      int maxErrors,
       Clock clock) {
     this.tokens = tokens;
     this.breaker = breaker;
     this.retries = retries;
-    this.mostErrors = mostErrors;
+    this.maxErrors = maxErrors;
     this.clock = clock;
   }
 
@@ -152,7 +152,7 @@ final class ProviderOutcomes {
   private void afterError(
       Channel channel, Parcel parcel, DeliveryOutcome.InternalError error, Outbox outbox) {
     int before = parcel.push().timesTrippedOver();
-    if (before + 1 < mostErrors) {
+    if (before + 1 < maxErrors) {
       outbox.retry(
           parcel,
           parcel.alone().afterError(),
@@ -167,7 +167,7 @@ final class ProviderOutcomes {
             channel,
             outbox.now(),
             error.reason(),
-            "kept in the dead letters after " + mostErrors + " errors; an operator may replay it"),
+            "kept in the dead letters after " + maxErrors + " errors; an operator may replay it"),
         error.what());
   }
 

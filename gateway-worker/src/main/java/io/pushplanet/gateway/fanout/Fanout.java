@@ -30,14 +30,14 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /// Brings a message with an open audience to its lanes, one step per order. A step reads a page of
-/// devices, publishes them in chunks of at most [Push#MOST_RECIPIENTS] together with their events,
+/// devices, publishes them in chunks of at most [Push#MAX_RECIPIENTS] together with their events,
 /// and finally publishes the order for the rest to the queue of its priority. All of it is
 /// confirmed before [#expand] returns, so that a crash repeats at most one step. A repeated step
 /// publishes the order for the rest once more, which [FanoutSteps] takes care of. Memory is bounded
 /// by the page. Thread-safe.
 public final class Fanout {
   /// Devices per step.
-  public static final int PAGE = 10 * Push.MOST_RECIPIENTS;
+  public static final int PAGE = 10 * Push.MAX_RECIPIENTS;
 
   private final AudienceDevices devices;
   private final Cancellations cancellations;
@@ -96,7 +96,7 @@ public final class Fanout {
     boolean endsInOneChunk =
         last == null
             && !page.recipients().isEmpty()
-            && page.recipients().size() <= Push.MOST_RECIPIENTS;
+            && page.recipients().size() <= Push.MAX_RECIPIENTS;
     publishPage(again ? push.postponed() : push, page.recipients(), endsInOneChunk, now);
     if (last != null) {
       lanes.publishAndWait(
@@ -142,8 +142,8 @@ public final class Fanout {
 
   private static List<List<Recipient>> chunks(List<Recipient> some) {
     List<List<Recipient>> chunks = new ArrayList<>();
-    for (int from = 0; from < some.size(); from += Push.MOST_RECIPIENTS) {
-      chunks.add(some.subList(from, Math.min(from + Push.MOST_RECIPIENTS, some.size())));
+    for (int from = 0; from < some.size(); from += Push.MAX_RECIPIENTS) {
+      chunks.add(some.subList(from, Math.min(from + Push.MAX_RECIPIENTS, some.size())));
     }
     return chunks;
   }
@@ -168,10 +168,10 @@ public final class Fanout {
   }
 
   private void publishEvents(List<DeliveryEvent> events) {
-    for (int from = 0; from < events.size(); from += Push.MOST_RECIPIENTS) {
+    for (int from = 0; from < events.size(); from += Push.MAX_RECIPIENTS) {
       lanes.publishAndWait(
           Topology.EVENTS,
-          events.subList(from, Math.min(from + Push.MOST_RECIPIENTS, events.size())).stream()
+          events.subList(from, Math.min(from + Push.MAX_RECIPIENTS, events.size())).stream()
               .map(WireForm::write)
               .toList());
     }

@@ -27,7 +27,7 @@ final class FanoutSteps {
   /// operator may have replayed it.
   private static final Duration LONGEST_STEP = Duration.ofMinutes(10);
 
-  static final int MOST_FAILED = 3;
+  static final int MAX_FAILED = 3;
 
   private static final String DONE = "done";
 
@@ -41,7 +41,7 @@ final class FanoutSteps {
 
   /// Does the steps of orders that share an AMQP message. A failed step does not hold back its
   /// neighbours, which may be other apps': the message is handed out again, and the finished steps
-  /// are left out then. After [#MOST_FAILED] failures, all further steps would fail as well.
+  /// are left out then. After [#MAX_FAILED] failures, all further steps would fail as well.
   ///
   /// @throws RuntimeException of the first step that failed
   void takeEach(List<FanoutOrder> orders, boolean redelivered, Consumer<FanoutOrder> expand) {
@@ -53,7 +53,7 @@ final class FanoutSteps {
       } catch (RuntimeException e) {
         first = first == null ? e : first;
         failed++;
-        if (failed == MOST_FAILED) {
+        if (failed == MAX_FAILED) {
           break;
         }
       }

@@ -40,7 +40,7 @@ record FcmMessage(byte[] untargeted) {
   private static final byte[] FID = before("fid");
   private static final byte[] TOPIC = before("topic");
   private static final byte[] CONDITION = before("condition");
-  private static final int MOST_AROUND = 32;
+  private static final int MAX_AROUND = 32;
 
   /// The field of our id when the caller's data has an `id` of its own.
   private static final String OTHER_ID = "pushplanet_id";
@@ -98,7 +98,7 @@ record FcmMessage(byte[] untargeted) {
   byte[] to(FcmToken token) {
     byte[] target = JSON.writeValueAsBytes(token.token());
     ByteArrayOutputStream body =
-        new ByteArrayOutputStream(MOST_AROUND + target.length + untargeted.length);
+        new ByteArrayOutputStream(MAX_AROUND + target.length + untargeted.length);
     body.writeBytes(
         switch (token.kind()) {
           case "fid" -> FID;

@@ -9,7 +9,7 @@ import java.util.UUID;
 /// The paces of all projects that this worker sends for, shared with the other workers through
 /// Redis. Thread-safe.
 final class ProjectPaces implements AutoCloseable {
-  private static final int MOST_PROJECTS = 10_000;
+  private static final int MAX_PROJECTS = 10_000;
 
   private final RedisLink redis;
   private final int perMinute;
@@ -17,7 +17,7 @@ final class ProjectPaces implements AutoCloseable {
   private final PaceMetrics metrics;
   private final String worker = UUID.randomUUID().toString();
   private final Cache<String, ProjectPace> paces =
-      Caffeine.newBuilder().maximumSize(MOST_PROJECTS).build();
+      Caffeine.newBuilder().maximumSize(MAX_PROJECTS).build();
 
   /// @param redis is closed with this
   ProjectPaces(RedisLink redis, int perMinute, Clock clock, PaceMetrics metrics) {

@@ -27,12 +27,12 @@ final class RestingPlatforms {
   static final Duration REST = Duration.ofMinutes(5);
 
   private static final Logger LOG = LoggerFactory.getLogger(RestingPlatforms.class);
-  private static final int MOST_APPS = 10_000;
+  private static final int MAX_APPS = 10_000;
 
   private final Alerts alerts;
   private final Clock clock;
   private final Cache<Service, Refusals> refusals =
-      Caffeine.newBuilder().maximumSize(MOST_APPS).build();
+      Caffeine.newBuilder().maximumSize(MAX_APPS).build();
 
   private record Service(AppId app, Platform platform) {}
 

@@ -26,10 +26,10 @@ final class FlowControl {
   /// Answers to requests that were under way together count as one refusal.
   private static final Duration ONE_REFUSAL = Duration.ofSeconds(1);
 
-  private static final int MOST_APPS = 10_000;
+  private static final int MAX_APPS = 10_000;
 
   private final Clock clock;
-  private final Cache<String, Rest> resting = Caffeine.newBuilder().maximumSize(MOST_APPS).build();
+  private final Cache<String, Rest> resting = Caffeine.newBuilder().maximumSize(MAX_APPS).build();
 
   private record Rest(int inARow, Instant since, Instant until) {}
 

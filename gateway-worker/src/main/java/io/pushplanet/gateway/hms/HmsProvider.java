@@ -50,12 +50,12 @@ final class HmsProvider implements Provider {
 
   /// Tokens in one request: Push Kit's limit at first, fewer after a failure, and then each alone,
   /// so that no token keeps the others from their message.
-  static final List<Integer> MOST_TOGETHER = List.of(1_000, 32, 1);
+  static final List<Integer> MAX_TOGETHER = List.of(1_000, 32, 1);
 
   /// An app may get the right to urgency HIGH, so it is tried again after this time.
   private static final Duration NOT_URGENT_FOR = Duration.ofHours(1);
 
-  private static final int MOST_APPS = 10_000;
+  private static final int MAX_APPS = 10_000;
   private static final String FEWER_TOGETHER = "fewer together";
 
   /// Other requests of ours were before it. That is no try: after a try it would come back in
@@ -74,7 +74,7 @@ final class HmsProvider implements Provider {
   private final Sends sends;
   private final ProviderMetrics metrics;
   private final Cache<String, Boolean> notUrgent =
-      Caffeine.newBuilder().maximumSize(MOST_APPS).expireAfterWrite(NOT_URGENT_FOR).build();
+      Caffeine.newBuilder().maximumSize(MAX_APPS).expireAfterWrite(NOT_URGENT_FOR).build();
 
   /// An answer and what it says.
   private record Heard(Reply reply, HmsAnswer said) {
@@ -129,7 +129,7 @@ final class HmsProvider implements Provider {
 
   @Override
   public int mostTogether(Push push) {
-    return MOST_TOGETHER.get(Math.min(push.attempt(), MOST_TOGETHER.size() - 1));
+    return MAX_TOGETHER.get(Math.min(push.attempt(), MAX_TOGETHER.size() - 1));
   }
 
   /// Flow control.

@@ -34,10 +34,10 @@ record HmsSettings(
     @NotNull @DefaultValue("10s") Duration requestTimeout,
     @NotNull @DefaultValue("1m") Duration idleTimeout) {
   /// Room for a thousand illegal tokens.
-  private static final int MOST_ANSWER_BYTES = 1_024 * 1_024;
+  private static final int MAX_ANSWER_BYTES = 1_024 * 1_024;
 
   HttpPool.Bounds bounds() {
     return new HttpPool.Bounds(
-        connections, connections, connectTimeout, requestTimeout, idleTimeout, MOST_ANSWER_BYTES);
+        connections, connections, connectTimeout, requestTimeout, idleTimeout, MAX_ANSWER_BYTES);
   }
 }

@@ -43,11 +43,11 @@ final class CredentialConnections {
   /// How often a request is written at most. Of all writes but the last the peer said that it did
   /// not process them: by a GOAWAY, after which it has processed other requests, or by a refusal,
   /// after which it may refuse the next request as well.
-  private static final int MOST_WRITES = 20;
+  private static final int MAX_WRITES = 20;
 
   /// How many connections may wait for the peer's first stream at a time before other connections
   /// are tried.
-  private static final int MOST_CLOSED_TO_US = 2;
+  private static final int MAX_CLOSED_TO_US = 2;
 
   private final ConnectionTarget target;
   private final ConnectionSettings settings;
@@ -141,8 +141,8 @@ final class CredentialConnections {
       exchange.written++;
       exchange.waitsUntilNanos = now + settings.connectTimeout().toNanos();
     }
-    if (exchange.written >= MOST_WRITES
-        || exchange.refusals >= Exchange.MOST_REFUSALS
+    if (exchange.written >= MAX_WRITES
+        || exchange.refusals >= Exchange.MAX_REFUSALS
         || now - exchange.waitsUntilNanos >= 0) {
       exchange.end(new NotSent(why));
       return;
@@ -258,7 +258,7 @@ final class CredentialConnections {
         !opening
             && connections.size() < settings.perCredential()
             && waiting > expected
-            && closedToUs < MOST_CLOSED_TO_US;
+            && closedToUs < MAX_CLOSED_TO_US;
     if (!useful) {
       toPool(quiet);
       return;

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 /// confined to the event loop of the connection that carries it, the fields of its wait to the lock
 /// of [CredentialConnections].
 final class Exchange {
-  static final int MOST_BODY_BYTES = 64 * 1024;
+  static final int MAX_BODY_BYTES = 64 * 1024;
 
   /// Refusals by REFUSED_STREAM. The last try is on another connection, if this one answered no
   /// request meanwhile.
-  static final int MOST_REFUSALS = 5;
+  static final int MAX_REFUSALS = 5;
 
   private static final VarHandle REPLY = reply();
   private static final byte[] NOTHING = {};
@@ -128,7 +128,7 @@ final class Exchange {
 
   /// @return whether there was room for all of it
   boolean bodyRead(ByteBuf data) {
-    int length = Math.min(data.readableBytes(), MOST_BODY_BYTES - bodyBytes);
+    int length = Math.min(data.readableBytes(), MAX_BODY_BYTES - bodyBytes);
     if (length > 0) {
       if (bodyBytes + length > body.length) {
         body = Arrays.copyOf(body, Math.max(bodyBytes + length, 2 * bodyBytes));

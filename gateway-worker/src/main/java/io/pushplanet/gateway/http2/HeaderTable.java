@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class HeaderTable {
   /// The size with which both ends start (RFC 9113, section 6.5.2). A larger one that a peer offers
   /// is not used.
-  private static final int MOST_BYTES = 4_096;
+  private static final int MAX_BYTES = 4_096;
 
   /// Longer values would evict the others.
   private static final int LONGEST_KEPT = 512;
@@ -69,13 +69,13 @@ final class HeaderTable {
   private final Map<String, Name> names = new HashMap<>();
   private long inserted;
   private int bytes;
-  private int limit = MOST_BYTES;
-  private int smallestUntold = MOST_BYTES;
+  private int limit = MAX_BYTES;
+  private int smallestUntold = MAX_BYTES;
   private boolean untold;
 
   /// The peer keeps a table of at most so many bytes (SETTINGS_HEADER_TABLE_SIZE).
   void peerKeeps(long most) {
-    int now = (int) Math.min(MOST_BYTES, most);
+    int now = (int) Math.min(MAX_BYTES, most);
     if (now == limit) {
       return;
     }

@@ -38,7 +38,7 @@ final class Http2Connector implements AutoCloseable {
   private static final String HTTP_2 = "h2";
 
   /// How many of a host's addresses are tried for one connection.
-  private static final int MOST_ADDRESSES = 4;
+  private static final int MAX_ADDRESSES = 4;
 
   /// A thousand requests of 1 KB may be on their way to the kernel at once.
   private static final WriteBufferWaterMark WRITE_BUFFER =
@@ -110,7 +110,7 @@ final class Http2Connector implements AutoCloseable {
       (address.getClass() == all[0].getClass() ? preferred : others).add(address);
     }
     preferred.addAll(others);
-    return preferred.subList(0, Math.min(MOST_ADDRESSES, preferred.size()));
+    return preferred.subList(0, Math.min(MAX_ADDRESSES, preferred.size()));
   }
 
   private Http2Connection connect(ConnectionTarget target, InetAddress address, Duration deadline)

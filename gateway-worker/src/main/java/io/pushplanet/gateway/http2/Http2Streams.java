@@ -32,16 +32,16 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   /// Requests are gathered into buffers of about this size: four TLS records.
   private static final int BATCH_BYTES = 64 * 1024;
 
-  private static final int STREAM_WINDOW = 2 * Exchange.MOST_BODY_BYTES;
+  private static final int STREAM_WINDOW = 2 * Exchange.MAX_BODY_BYTES;
   private static final int CONNECTION_WINDOW = 16 << 20;
   private static final int LONGEST_HEADERS = 16 * 1024;
 
   /// The most bytes that wait for a peer that reads nothing, besides requests.
-  private static final int MOST_UNWRITTEN_BYTES = 1 << 20;
+  private static final int MAX_UNWRITTEN_BYTES = 1 << 20;
 
   /// The most streams in a row that a peer may break off. A server in trouble breaks off all its
   /// streams, but only once.
-  static final int MOST_BROKEN_OFF = 10;
+  static final int MAX_BROKEN_OFF = 10;
 
   private final String authority;
   private final boolean tls;
@@ -249,7 +249,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
     if (context().channel().isWritable()) {
       out = null;
       var _ = context().writeAndFlush(gathered);
-    } else if (gathered.readableBytes() > MOST_UNWRITTEN_BYTES) {
+    } else if (gathered.readableBytes() > MAX_UNWRITTEN_BYTES) {
       close("not_taken");
     }
   }
@@ -303,7 +303,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   /// one stream after the other, and answers none in between, is retired.
   void brokenOff(Exchange exchange) {
     brokenOffInARow++;
-    if (brokenOffInARow >= MOST_BROKEN_OFF) {
+    if (brokenOffInARow >= MAX_BROKEN_OFF) {
       connection().retire();
     }
     noAnswer(exchange, "stream_reset");
@@ -319,7 +319,7 @@ final class Http2Streams extends ByteToMessageDecoder implements Runnable {
   /// again, and answers no request meanwhile, lets nothing through and is retired.
   void refused(Exchange exchange) {
     exchange.refused(connection(), nowNanos);
-    if (exchange.refusals >= Exchange.MOST_REFUSALS - 1
+    if (exchange.refusals >= Exchange.MAX_REFUSALS - 1
         && !deadlines.answeredSince(exchange.firstRefusedNanos)) {
       connection().retire();
     }

@@ -10,14 +10,14 @@ import org.apache.commons.pool2.impl.DefaultPooledObject;
 /// How the pool opens, checks and closes connections. Thread-safe.
 final class PooledConnections
     extends BaseKeyedPooledObjectFactory<ConnectionTarget, Http2Connection> {
-  private static final int MOST_TARGETS = 10_000;
+  private static final int MAX_TARGETS = 10_000;
 
   private final Http2Connector connector;
   private final ConnectionSettings settings;
 
   /// When one of a target's connections last failed to answer a PING.
   private final Cache<ConnectionTarget, Long> askedInVainNanos =
-      Caffeine.newBuilder().maximumSize(MOST_TARGETS).build();
+      Caffeine.newBuilder().maximumSize(MAX_TARGETS).build();
 
   PooledConnections(Http2Connector connector, ConnectionSettings settings) {
     this.connector = connector;

@@ -35,7 +35,7 @@ public final class ProviderConnections implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ProviderConnections.class);
 
   /// Over all credentials.
-  private static final int MOST_CONNECTIONS = 2_000;
+  private static final int MAX_CONNECTIONS = 2_000;
 
   private static final Duration LOOK_EVERY = Duration.ofMillis(100);
 
@@ -106,7 +106,7 @@ public final class ProviderConnections implements AutoCloseable {
 
   private static GenericKeyedObjectPoolConfig<Http2Connection> config(ConnectionSettings settings) {
     GenericKeyedObjectPoolConfig<Http2Connection> config = new GenericKeyedObjectPoolConfig<>();
-    config.setMaxTotal(MOST_CONNECTIONS);
+    config.setMaxTotal(MAX_CONNECTIONS);
     // CredentialConnections is the limit: a connection that is being retired no longer counts.
     config.setMaxTotalPerKey(-1);
     config.setMaxIdlePerKey(settings.perCredential());

@@ -7,7 +7,7 @@ import org.springframework.dao.ConcurrencyFailureException;
 /// Repeats work after a deadlock. The database ends a deadlock by rolling back one of its
 /// transactions, and that loses nothing if the work is done again.
 public final class Deadlocks {
-  private static final int MOST_TRIES = 5;
+  private static final int MAX_TRIES = 5;
 
   private Deadlocks() {}
 
@@ -27,7 +27,7 @@ public final class Deadlocks {
       try {
         return work.get();
       } catch (ConcurrencyFailureException e) {
-        if (tried == MOST_TRIES) {
+        if (tried == MAX_TRIES) {
           throw e;
         }
       }

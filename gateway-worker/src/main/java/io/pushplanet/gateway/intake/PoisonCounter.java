@@ -17,9 +17,9 @@ import org.springframework.dao.DataIntegrityViolationException;
 /// IllegalStateException, do not count. Thread-safe.
 final class PoisonCounter {
   /// After so many failures a message's items are handled one by one.
-  static final int MOST = 5;
+  static final int MAX = 5;
 
-  private static final int MOST_REMEMBERED = 10_000;
+  private static final int MAX_REMEMBERED = 10_000;
 
   /// Failures by the message's digest, that of the oldest failure first.
   @GuardedBy("this")
@@ -33,11 +33,11 @@ final class PoisonCounter {
     String message = Sha256.hex(body);
     Integer before = tripped.remove(message);
     int times = before == null ? 1 : before + 1;
-    if (times >= MOST) {
+    if (times >= MAX) {
       return true;
     }
     tripped.put(message, times);
-    if (tripped.size() > MOST_REMEMBERED) {
+    if (tripped.size() > MAX_REMEMBERED) {
       tripped.pollFirstEntry();
     }
     return false;

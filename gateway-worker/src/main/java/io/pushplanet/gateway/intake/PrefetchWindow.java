@@ -7,7 +7,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 /// the handler has.
 ///
 /// - It doubles while three quarters of it are in hand, the handler has room for more recipients,
-///   twice as many messages of the present size would be at most [#MOST_BYTES], and no message was
+///   twice as many messages of the present size would be at most [#MAX_BYTES], and no message was
 ///   given back since the last look.
 /// - It returns to its smallest size when more bytes than that are in hand, or when the handler has
 ///   twice as many recipients as it has room for: the next messages may be as large. The broker may
@@ -22,11 +22,11 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 final class PrefetchWindow {
   /// 4,096 pushes of 4 KB, the most that vendors take. The messages of the smallest window may come
   /// on top.
-  static final long MOST_BYTES = 16L * 1_024 * 1_024;
+  static final long MAX_BYTES = 16L * 1_024 * 1_024;
 
   /// Leaves room for the messages that arrive before a window that grew with small messages has
   /// shrunk.
-  static final long LAST_BYTES = 2 * MOST_BYTES;
+  static final long LAST_BYTES = 2 * MAX_BYTES;
 
   static final int CALM = 10;
 
@@ -103,7 +103,7 @@ final class PrefetchWindow {
     int room = subscription.room().getAsInt();
     boolean inNeed = messages >= size - size / 4;
     calm = messages < size / 4 ? calm + 1 : 0;
-    if (full || bytes > MOST_BYTES || room <= -subscription.mostPrefetch()) {
+    if (full || bytes > MAX_BYTES || room <= -subscription.mostPrefetch()) {
       size = subscription.prefetch();
     } else if (calm >= CALM) {
       size = Math.max(subscription.prefetch(), size / 2);
@@ -118,6 +118,6 @@ final class PrefetchWindow {
 
   @GuardedBy("this")
   private boolean twiceAsManyFit() {
-    return 2L * size * bytes <= MOST_BYTES * messages;
+    return 2L * size * bytes <= MAX_BYTES * messages;
   }
 }

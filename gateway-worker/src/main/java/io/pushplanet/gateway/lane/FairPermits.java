@@ -13,20 +13,21 @@ import org.jspecify.annotations.Nullable;
 
 /// A lane's permits for requests to its provider, shared by apps so that no app can hold them all:
 ///
-/// - An app may hold [#SHARE] times as many as are free: one app alone four fifths, two that flood four
-///   ninths each. There is always a permit for one more app.
-/// - An app whose answers take longer than [#SLOW] may hold one [#OF_A_SLOW_APP]th. Where its provider
-///   does answer, it may hold more, as long as the lane has less than half of the recipients in hand
-///   that it may have: a request keeps the broker's message that it came in, with all its other
-///   recipients, and the lane's next messages wait behind it.
+/// - An app may hold [#SHARE] times as many as are free: one app alone four fifths, two that flood
+///   four ninths each. There is always a permit for one more app.
+/// - An app whose answers take longer than [#SLOW] may hold one [#OF_A_SLOW_APP]th. Where its
+///   provider does answer, it may hold more, as long as the lane has less than half of the
+///   recipients in hand that it may have: a request keeps the broker's message that it came in,
+///   with all its other recipients, and the lane's next messages wait behind it.
 /// - Where an app has all the permits that it may hold, and it is slow or no answer has come for
-///   [#PATIENCE], its requests do not wait for a permit: a waiting request keeps its broker's message,
-///   and the lane has few of these. The message is deferred to `later`, and [ReturningMessages] says
-///   how many to fetch back.
+///   [#PATIENCE], its requests do not wait for a permit: a waiting request keeps its broker's
+///   message, and the lane has few of these. The message is deferred to `later`, and
+///   [ReturningMessages] says how many to fetch back.
 ///
 /// An app's requests get permits in the order in which they came. While a full queue is worked off,
-/// thousands of requests wait here at once, and a virtual thread that waits with a timeout wakes the
-/// scheduler's timer thread twice. So they wait without one, and [#refuseStuck] ends waits in vain.
+/// thousands of requests wait here at once, and a virtual thread that waits with a timeout wakes
+/// the scheduler's timer thread twice. So they wait without one, and [#refuseStuck] ends waits in
+/// vain.
 ///
 /// Thread-safe; calls block.
 public final class FairPermits {
@@ -44,9 +45,9 @@ public final class FairPermits {
     ANSWERED,
     /// No answer came, or there was no connection.
     NO_ANSWER,
-    /// The request was not sent: a rest, a paused credential, or the message ended before. A request
-    /// that held its permit for long all the same waited for something in vain, which counts as
-    /// [#NO_ANSWER].
+    /// The request was not sent: a rest, a paused credential, or the message ended before. A
+    /// request that held its permit for long all the same waited for something in vain, which
+    /// counts as [#NO_ANSWER].
     NOT_ASKED
   }
 
@@ -94,8 +95,8 @@ public final class FairPermits {
   @GuardedBy("lock")
   private int stuckApps;
 
-  /// @param inHand recipients that the lane has in hand, with those that wait for a permit or ask for
-  ///     one; it may have `most`
+  /// @param inHand recipients that the lane has in hand, with those that wait for a permit or ask
+  ///     for one; it may have `most`
   /// @param nanoTime as [System#nanoTime]
   FairPermits(int most, IntSupplier inHand, LongSupplier nanoTime) {
     this.most = most;

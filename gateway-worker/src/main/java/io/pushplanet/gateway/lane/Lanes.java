@@ -19,11 +19,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Lanes {
   /// Recipients in hand of a lane without a provider. A node is handed few frames at a time, and a
   /// parcel that waits too long for that falls back or is parked.
-  private static final int MOST_OVER_MQTT = 1_024;
+  private static final int MAX_OVER_MQTT = 1_024;
 
   /// So many devices of a deferred message count as one request where its provider takes several: a
-  /// quarter of the 64 that a message of the broker's carries, because after a failure fewer devices
-  /// share a request.
+  /// quarter of the 64 that a message of the broker's carries, because after a failure fewer
+  /// devices share a request.
   private static final int NEIGHBOURS = 16;
 
   private final Map<String, Lane> lanes = new HashMap<>();
@@ -90,10 +90,10 @@ public final class Lanes {
     }
   }
 
-  /// @param mostInFlight unanswered requests of a lane, where its provider's connections carry as
+  /// @param maxInFlight unanswered requests of a lane, where its provider's connections carry as
   ///     many
   /// @param poolSize connections to MySQL
-  public Lanes(List<Provider> providers, int mostInFlight, int poolSize, MeterRegistry meters) {
+  public Lanes(List<Provider> providers, int maxInFlight, int poolSize, MeterRegistry meters) {
     Map<Channel, Provider> byChannel = new EnumMap<>(Channel.class);
     providers.forEach(provider -> byChannel.put(provider.channel(), provider));
     Map<Priority, DatabasePermits> databasePermits = new EnumMap<>(Priority.class);
@@ -102,7 +102,7 @@ public final class Lanes {
     }
     for (Channel channel : Channel.values()) {
       Provider provider = byChannel.get(channel);
-      int most = Math.min(mostInFlight, provider == null ? MOST_OVER_MQTT : provider.mostAtOnce());
+      int most = Math.min(maxInFlight, provider == null ? MAX_OVER_MQTT : provider.mostAtOnce());
       for (Priority priority : Priority.values()) {
         int returningTogether = provider != null && provider.takesNeighbours() ? NEIGHBOURS : 1;
         Lane lane =
@@ -130,7 +130,8 @@ public final class Lanes {
     return Map.copyOf(atProviders.getOrDefault(priority, Map.of()));
   }
 
-  /// Ends the waits of requests that wait in vain for a permit; to be called several times a second.
+  /// Ends the waits of requests that wait in vain for a permit; to be called several times a
+  /// second.
   public void refuseStuck() {
     lanes.values().forEach(lane -> lane.permits.refuseStuck());
   }

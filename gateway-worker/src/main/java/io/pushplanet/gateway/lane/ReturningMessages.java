@@ -9,21 +9,21 @@ import java.util.Collections;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/// A lane's messages that were deferred to `later` because they got no permit ([FairPermits]): which
-/// apps have some, and how many of them to fetch back now. A fetched message is expected: permits are
-/// left for it until it arrives, or until it must be with another worker. Of messages that other
-/// workers deferred, or this one before it was started, [#markDeferred] tells.
+/// A lane's messages that were deferred to `later` because they got no permit ([FairPermits]):
+/// which apps have some, and how many of them to fetch back now. A fetched message is expected:
+/// permits are left for it until it arrives, or until it must be with another worker. Of messages
+/// that other workers deferred, or this one before it was started, [#markDeferred] tells.
 ///
 /// Thread-safe: under the lock of the permits.
 public final class ReturningMessages {
-  /// A message waits that long only where no worker fetches. Like any retry's, the wait becomes up to
-  /// a quarter longer.
+  /// A message waits that long only where no worker fetches. Like any retry's, the wait becomes up
+  /// to a quarter longer.
   static final Duration SOONEST_BACK = Duration.ofMinutes(5);
 
   static final Duration LATEST_BACK = Duration.ofHours(6);
 
-  /// Between two messages, of all stuck apps, that come back without being fetched: each costs MySQL
-  /// and the broker some writes.
+  /// Between two messages, of all stuck apps, that come back without being fetched: each costs
+  /// MySQL and the broker some writes.
   static final Duration BACK_EVERY = Duration.ofMillis(10);
 
   /// From a fetch that found nothing to the next one.
@@ -40,7 +40,7 @@ public final class ReturningMessages {
   static final Duration ON_ITS_WAY = Duration.ofSeconds(10);
 
   /// Until a wave is given about five minutes.
-  private static final int MOST_DOUBLINGS = 5;
+  private static final int MAX_DOUBLINGS = 5;
 
   /// A worker that knows only that messages wait for a provider knows it after so many answers.
   private static final int KNOWN_AFTER = 6;
@@ -113,8 +113,8 @@ public final class ReturningMessages {
     }
   }
 
-  /// Messages of an app are in `later`, whichever worker deferred them. Where nothing is known of the
-  /// app's provider, they are fetched one at a time.
+  /// Messages of an app are in `later`, whichever worker deferred them. Where nothing is known of
+  /// the app's provider, they are fetched one at a time.
   public void markDeferred(AppId name) {
     permits.lock.lock();
     try {
@@ -141,8 +141,8 @@ public final class ReturningMessages {
     return returning;
   }
 
-  /// The apps with messages in `later`, as far as is known. Each call begins with another app: permits
-  /// that [#roomFor] promises to one app are not promised to the next ones.
+  /// The apps with messages in `later`, as far as is known. Each call begins with another app:
+  /// permits that [#roomFor] promises to one app are not promised to the next ones.
   public List<AppId> appsInLater() {
     permits.lock.lock();
     try {
@@ -159,8 +159,8 @@ public final class ReturningMessages {
     }
   }
 
-  /// How many of an app's messages to fetch now: as many as would get a permit, besides those of all
-  /// apps that are expected.
+  /// How many of an app's messages to fetch now: as many as would get a permit, besides those of
+  /// all apps that are expected.
   public int roomFor(AppId name) {
     permits.lock.lock();
     try {
@@ -246,8 +246,8 @@ public final class ReturningMessages {
     }
   }
 
-  /// A deferred message is here; to be called before it acquires a permit. A retry cannot be told from
-  /// a fetched message, so a retry has one message fetched too many.
+  /// A deferred message is here; to be called before it acquires a permit. A retry cannot be told
+  /// from a fetched message, so a retry has one message fetched too many.
   public void arrived(AppId name) {
     permits.lock.lock();
     try {
@@ -264,8 +264,8 @@ public final class ReturningMessages {
     }
   }
 
-  /// A message was put off before it asked for a permit, so its provider is not to be asked just now:
-  /// if more were fetched, they would only be written to `later` once more.
+  /// A message was put off before it asked for a permit, so its provider is not to be asked just
+  /// now: if more were fetched, they would only be written to `later` once more.
   public void providerNotAsked(AppId name) {
     permits.lock.lock();
     try {
@@ -284,7 +284,7 @@ public final class ReturningMessages {
       return;
     }
     boolean most = app.expected > app.waveSize / 2;
-    app.doublings = most ? Math.min(app.doublings + 1, MOST_DOUBLINGS) : 0;
+    app.doublings = most ? Math.min(app.doublings + 1, MAX_DOUBLINGS) : 0;
     expectFewer(app, app.expected);
   }
 

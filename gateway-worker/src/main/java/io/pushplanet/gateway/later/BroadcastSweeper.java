@@ -32,10 +32,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// once. Thread-safe.
 public final class BroadcastSweeper {
   /// Lists per sweep.
-  public static final int MOST_LISTS = 20;
+  public static final int MAX_LISTS = 20;
 
   private static final int DEVICES_PER_SELECT = 1_000;
-  private static final int MOST_POSITIONS = 1_000;
+  private static final int MAX_POSITIONS = 1_000;
 
   /// A list lives at most as long as its message, 28 days. Older positions are never needed.
   private static final Duration POSITION_NEEDED = Duration.ofDays(30);
@@ -70,19 +70,19 @@ public final class BroadcastSweeper {
 
   /// Sweeps once.
   ///
-  /// @return how many lists ended; at [#MOST_LISTS] there may be more
+  /// @return how many lists ended; at [#MAX_LISTS] there may be more
   /// @throws RuntimeException when the database or the broker is away: nothing is lost, call again
   public int sweep() {
     Instant now = clock.instant();
-    List<Place> cancelled = places(CANCELLED, MOST_LISTS);
+    List<Place> cancelled = places(CANCELLED, MAX_LISTS);
     cancelled.forEach(place -> end(place, DeliveryState.CANCELLED, "cancelled", null));
-    List<Place> expired = places(EXPIRED, Timestamp.from(now), MOST_LISTS);
+    List<Place> expired = places(EXPIRED, Timestamp.from(now), MAX_LISTS);
     expired.forEach(
         place -> end(place, DeliveryState.EXPIRED, "ttl", "the device did not connect in time"));
     database.update(
         "DELETE FROM broadcast_positions WHERE moved_at < ? ORDER BY moved_at LIMIT ?",
         Timestamp.from(now.minus(POSITION_NEEDED)),
-        MOST_POSITIONS);
+        MAX_POSITIONS);
     return Math.max(cancelled.size(), expired.size());
   }
 

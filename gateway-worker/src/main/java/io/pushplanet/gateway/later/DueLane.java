@@ -24,7 +24,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// that the broker refuses, because it is full or gone, is left alone. Thread-safe.
 public final class DueLane {
   /// Rows per claim.
-  public static final int MOST_ROWS = 500;
+  public static final int MAX_ROWS = 500;
 
   /// One descent into the index, however many rows other lanes have.
   static final String NEXT_LANE = "SELECT MIN(lane) FROM later WHERE lane > ?";
@@ -63,7 +63,7 @@ public final class DueLane {
   /// Claims rows of each lane. When some lanes refuse their rows, all other lanes are emptied,
   /// because the caller pauses before the next call.
   ///
-  /// @return how many rows were brought back; from [#MOST_ROWS] on there may be more
+  /// @return how many rows were brought back; from [#MAX_ROWS] on there may be more
   /// @throws RuntimeException when the database or the broker is away, or a lane refuses its rows:
   ///     nothing is lost, call again
   public int bringBack() {
@@ -75,7 +75,7 @@ public final class DueLane {
       for (String lane = after(""); lane != null; lane = after(lane)) {
         int claimed = refused.containsKey(lane) ? 0 : bringBack(lane, refused);
         brought += claimed;
-        more |= claimed == MOST_ROWS;
+        more |= claimed == MAX_ROWS;
       }
     } while (more && !refused.isEmpty());
     if (!refused.isEmpty()) {
@@ -105,7 +105,7 @@ public final class DueLane {
             (row, _) -> new Row(row.getString("id"), row.getString("pushes")),
             lane,
             Timestamp.from(clock.instant()),
-            MOST_ROWS);
+            MAX_ROWS);
     if (rows.isEmpty()) {
       return 0;
     }

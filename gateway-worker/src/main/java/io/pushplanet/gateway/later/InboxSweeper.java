@@ -24,7 +24,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// Thread-safe.
 public final class InboxSweeper {
   /// Rows per sweep.
-  public static final int MOST_ROWS = 500;
+  public static final int MAX_ROWS = 500;
 
   static final String EXPIRED =
       """
@@ -45,7 +45,7 @@ public final class InboxSweeper {
 
   /// Sweeps once.
   ///
-  /// @return how many rows ended; at [#MOST_ROWS] there may be more
+  /// @return how many rows ended; at [#MAX_ROWS] there may be more
   /// @throws RuntimeException when the database or the broker is away: nothing is lost, call again
   public int sweep() {
     Instant now = clock.instant();
@@ -59,7 +59,7 @@ public final class InboxSweeper {
                     row.getString("slot"),
                     new MessageId(row.getString("message_id"))),
             Timestamp.from(now),
-            MOST_ROWS);
+            MAX_ROWS);
     if (rows.isEmpty()) {
       return 0;
     }

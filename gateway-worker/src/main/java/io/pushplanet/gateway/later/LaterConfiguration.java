@@ -43,7 +43,7 @@ class LaterConfiguration {
         "due-lane",
         settings.period(),
         lanes::takesNothing,
-        () -> due.bringBack() >= DueLane.MOST_ROWS,
+        () -> due.bringBack() >= DueLane.MAX_ROWS,
         meters);
   }
 
@@ -59,7 +59,7 @@ class LaterConfiguration {
         "inbox-sweeper",
         settings.sweep(),
         lanes::takesNothing,
-        () -> sweeper.sweep() == InboxSweeper.MOST_ROWS,
+        () -> sweeper.sweep() == InboxSweeper.MAX_ROWS,
         meters);
   }
 
@@ -75,7 +75,7 @@ class LaterConfiguration {
         "broadcast-sweeper",
         settings.sweep(),
         lanes::takesNothing,
-        () -> sweeper.sweep() == BroadcastSweeper.MOST_LISTS,
+        () -> sweeper.sweep() == BroadcastSweeper.MAX_LISTS,
         meters);
   }
 }

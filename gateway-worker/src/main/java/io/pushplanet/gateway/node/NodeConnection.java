@@ -80,7 +80,7 @@ final class NodeConnection implements MqttCallback {
       IMqttToken connect = client.connect(options);
       connect.waitForCompletion(within.toMillis());
       connection.publishing.release(
-          mostPublishing(connect.getResponseProperties().getReceiveMaximum(), settings));
+          maxPublishing(connect.getResponseProperties().getReceiveMaximum(), settings));
       client.subscribe(NodeFrame.OUTCOMES_TOPIC + clientId, 1).waitForCompletion(within.toMillis());
       return connection;
     } catch (MqttException e) {
@@ -89,8 +89,8 @@ final class NodeConnection implements MqttCallback {
     }
   }
 
-  private static int mostPublishing(@Nullable Integer taken, NodeSettings settings) {
-    return taken == null ? settings.mostPublishing() : Math.min(taken, settings.mostPublishing());
+  private static int maxPublishing(@Nullable Integer taken, NodeSettings settings) {
+    return taken == null ? settings.maxPublishing() : Math.min(taken, settings.maxPublishing());
   }
 
   boolean isOpen() {

@@ -13,12 +13,13 @@ import org.springframework.validation.annotation.Validated;
 ///
 /// @param user the user name at the nodes; must equal `cm.gateway-user`
 /// @param password that user's password; must equal `cm.gateway-password`
-/// @param mostPublishing frames not yet acknowledged by the node, for each priority: each has a connection of its own
+/// @param maxPublishing frames not yet acknowledged by the node, for each priority: each has a
+///     connection of its own
 /// @param answerWithin how long a frame's targets may take where no fallback is waiting
 @Validated
 @ConfigurationProperties(prefix = "gateway.node", ignoreUnknownFields = false)
 public record NodeSettings(
     @NotBlank @DefaultValue("gateway") String user,
     @NotNull Secret password,
-    @Positive @DefaultValue("16") int mostPublishing,
+    @Positive @DefaultValue("16") int maxPublishing,
     @NotNull @DefaultValue("10s") Duration answerWithin) {}

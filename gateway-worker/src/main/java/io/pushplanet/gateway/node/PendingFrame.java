@@ -36,7 +36,8 @@ final class PendingFrame {
     arrived.add(NO_MORE);
   }
 
-  /// The next answers, each target once. Empty when every target is answered, the connection is gone, or `atMost` is over.
+  /// The next answers, each target once. Empty when every target is answered, the connection is
+  /// gone, or `atMost` is over.
   List<NodeOutcomes.Outcome> next(Duration atMost) throws InterruptedException {
     long endNanos = System.nanoTime() + Math.max(0, atMost.toNanos());
     while (!unanswered.isEmpty()) {

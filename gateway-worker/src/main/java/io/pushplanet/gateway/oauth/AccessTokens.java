@@ -48,7 +48,7 @@ public final class AccessTokens<C extends Credential> {
   private static final Duration SHORTEST_LIFE = Duration.ofMinutes(1);
   private static final Duration LONGEST_LIFE = Duration.ofDays(1);
 
-  private static final int MOST_CREDENTIALS = 10_000;
+  private static final int MAX_CREDENTIALS = 10_000;
 
   /// One credential's token.
   private static final class Slot {
@@ -92,7 +92,7 @@ public final class AccessTokens<C extends Credential> {
   private final Clock steady;
   private final ProviderMetrics metrics;
   private final Cache<String, Slot> slots =
-      Caffeine.newBuilder().maximumSize(MOST_CREDENTIALS).build();
+      Caffeine.newBuilder().maximumSize(MAX_CREDENTIALS).build();
 
   /// @param asking builds the request for a credential's token at a time
   /// @param deadline from looking up the endpoint's name to the end of the answer
@@ -176,7 +176,7 @@ public final class AccessTokens<C extends Credential> {
               Map.of("content-type", "application/x-www-form-urlencoded"),
               wanted.form().getBytes(StandardCharsets.UTF_8),
               deadline);
-      if (answered.body().length == LiveRequest.MOST_ANSWER_BYTES) {
+      if (answered.body().length == LiveRequest.MAX_ANSWER_BYTES) {
         throw new IOException("an answer without end");
       }
       return answer(credential, answered);

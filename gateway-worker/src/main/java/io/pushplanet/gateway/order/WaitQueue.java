@@ -8,9 +8,9 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /// Threads that wait for room, first come, first served. The thread that makes room hands it to the
-/// first waiter at once. If the waiter were only woken to look for room, a thread that came just then
-/// would have taken it, and under a load that does not end the waiter would wait as long as the load
-/// lasts.
+/// first waiter at once. If the waiter were only woken to look for room, a thread that came just
+/// then would have taken it, and under a load that does not end the waiter would wait as long as
+/// the load lasts.
 ///
 /// Every call must hold the lock that guards the count of the room.
 public final class WaitQueue {
@@ -41,8 +41,8 @@ public final class WaitQueue {
   /// Waits for as long as it takes, and releases the lock meanwhile.
   ///
   /// @return true when the caller has room; false when it was refused
-  /// @throws InterruptedException when the caller has no room. A thread that is interrupted after it
-  ///     was given room has it, and stays interrupted
+  /// @throws InterruptedException when the caller has no room. A thread that is interrupted after
+  ///     it was given room has it, and stays interrupted
   public boolean await() throws InterruptedException {
     Waiter mine = join();
     try {

@@ -22,7 +22,7 @@ public final class RestingDevices {
 
   /// A few hundred bytes each. The least recently used device is forgotten, and refused again if
   /// need be.
-  private static final int MOST_DEVICES = 50_000;
+  private static final int MAX_DEVICES = 50_000;
 
   private final Clock clock;
   private final Duration firstRest;
@@ -37,7 +37,7 @@ public final class RestingDevices {
     this.firstRest = firstRest;
     this.resting =
         Caffeine.newBuilder()
-            .maximumSize(MOST_DEVICES)
+            .maximumSize(MAX_DEVICES)
             .expireAfterWrite(LONGEST_REST.multipliedBy(2))
             .build();
   }

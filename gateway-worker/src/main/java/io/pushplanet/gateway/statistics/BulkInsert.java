@@ -26,7 +26,7 @@ record BulkInsert(String head, int columns, String tail) {
   private static final int ROWS = 50;
 
   /// A server takes packets of 16 MB or more, but a single row's list of devices may have 1 MB.
-  private static final int MOST_CHARS = 1_000_000;
+  private static final int MAX_CHARS = 1_000_000;
 
   /// @param rows of values in the order of the columns: text, numbers, bytes, an [Instant] or a
   ///     [LocalDate]
@@ -57,7 +57,7 @@ record BulkInsert(String head, int columns, String tail) {
   private static int end(List<@Nullable Object[]> rows, int from) {
     int to = from;
     int chars = 0;
-    while (to < rows.size() && to - from < ROWS && chars < MOST_CHARS) {
+    while (to < rows.size() && to - from < ROWS && chars < MAX_CHARS) {
       for (Object value : rows.get(to)) {
         chars += value instanceof String text ? text.length() : 0;
       }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// it.
 final class DeliveryRow {
   /// Beyond this number the older attempts are left out.
-  static final int MOST_ATTEMPTS = 20;
+  static final int MAX_ATTEMPTS = 20;
 
   private static final Set<String> ENDS =
       Arrays.stream(DeliveryState.values())
@@ -63,7 +63,7 @@ final class DeliveryRow {
       place--;
     }
     attempts.add(place, attempt);
-    if (attempts.size() > MOST_ATTEMPTS) {
+    if (attempts.size() > MAX_ATTEMPTS) {
       leaveOutOldest();
     }
     changed = true;

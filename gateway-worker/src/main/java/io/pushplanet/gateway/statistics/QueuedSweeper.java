@@ -33,11 +33,11 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 /// it. One worker at a time; not thread-safe.
 final class QueuedSweeper {
   /// Messages per sweep.
-  static final int MOST_MESSAGES = 100;
+  static final int MAX_MESSAGES = 100;
 
   /// Of a message's deliveries per statement, in whatever state: reading all deliveries of a
   /// broadcast at once would take longer than the driver waits.
-  static final int MOST_DEVICES = 1_000;
+  static final int MAX_DEVICES = 1_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(QueuedSweeper.class);
 
@@ -116,7 +116,7 @@ final class QueuedSweeper {
             from,
             from,
             last.id().value(),
-            MOST_MESSAGES);
+            MAX_MESSAGES);
     int ended = 0;
     for (Open message : page) {
       // Set first: after a failure the next sweep continues behind this message, and the next round
@@ -127,7 +127,7 @@ final class QueuedSweeper {
     if (ended > 0) {
       LOG.info("event=queued_expired deliveries={}", ended);
     }
-    boolean more = page.size() == MOST_MESSAGES;
+    boolean more = page.size() == MAX_MESSAGES;
     if (!more) {
       last = Open.NONE;
     }
@@ -154,7 +154,7 @@ final class QueuedSweeper {
               message.id().day(),
               message.id().value(),
               after,
-              MOST_DEVICES);
+              MAX_DEVICES);
       List<String> queued = page.stream().filter(Row::isQueued).map(Row::device).toList();
       if (!queued.isEmpty()) {
         open = true;
@@ -168,7 +168,7 @@ final class QueuedSweeper {
         ended += told.size();
       }
       after = page.isEmpty() ? after : page.getLast().device();
-    } while (page.size() == MOST_DEVICES);
+    } while (page.size() == MAX_DEVICES);
     if (!open) {
       // A worker of an older version, which does not know the column, ended the last of them.
       sql.update(CLOSE, message.id().day(), message.id().value());

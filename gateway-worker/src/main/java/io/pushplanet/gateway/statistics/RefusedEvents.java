@@ -36,7 +36,7 @@ import tools.jackson.databind.node.ObjectNode;
 /// Thread-safe.
 final class RefusedEvents {
   /// More than there are events in the messages in hand.
-  static final int MOST_REMEMBERED = 30_000;
+  static final int MAX_REMEMBERED = 30_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(RefusedEvents.class);
 
@@ -88,7 +88,7 @@ final class RefusedEvents {
         before == null
             ? new Tries(1, now, now)
             : new Tries(before.count() + 1, before.first(), now));
-    if (refused.size() > MOST_REMEMBERED) {
+    if (refused.size() > MAX_REMEMBERED) {
       refused.pollFirstEntry();
     }
   }
@@ -115,7 +115,7 @@ final class RefusedEvents {
         }
         buryNow(refusals);
         buried.add(message);
-        if (buried.size() > MOST_REMEMBERED) {
+        if (buried.size() > MAX_REMEMBERED) {
           buried.removeFirst();
         }
       }

@@ -42,7 +42,7 @@ class StatisticsConfiguration {
   /// @param earlyPause how long an event in `push.early` waits for its next try
   /// @param writers transactions at once; each takes a connection of the database's pool
   /// @param gather how long events may wait for others to be written with
-  /// @param mostEvents events written in one transaction
+  /// @param maxEvents events written in one transaction
   /// @param refusedFor how long the database must have refused an event before it is buried in the
   ///     dead letters. Meanwhile its AMQP message goes round
   /// @param refusedTimes how often the database must have refused an event before that, besides
@@ -57,7 +57,7 @@ class StatisticsConfiguration {
       @NotNull @DefaultValue("1s") Duration earlyPause,
       @Positive @DefaultValue("2") int writers,
       @NotNull @DefaultValue("100ms") Duration gather,
-      @Positive @DefaultValue("2000") int mostEvents,
+      @Positive @DefaultValue("2000") int maxEvents,
       @NotNull @DefaultValue("5m") Duration refusedFor,
       @Positive @DefaultValue("10") int refusedTimes,
       @Positive @DefaultValue("30") int retentionDays,
@@ -91,7 +91,7 @@ class StatisticsConfiguration {
             meters),
         settings.writers(),
         settings.gather(),
-        settings.mostEvents(),
+        settings.maxEvents(),
         settings.prefetch(),
         meters);
   }

@@ -50,7 +50,7 @@ public final class StatisticsIntake implements AutoCloseable {
   private final RefusedEvents refusals;
   private final EarlyEvents early;
   private final Duration gather;
-  private final int mostEvents;
+  private final int maxEvents;
   private final int prefetch;
   private final List<BlockingQueue<Batch>> waiting;
   private final List<Thread> threads;
@@ -64,7 +64,7 @@ public final class StatisticsIntake implements AutoCloseable {
   /// @param early events that it does not take yet
   /// @param writers how many threads write; at most as many as the database has connections for
   /// @param gather how long events may wait for others
-  /// @param mostEvents per transaction
+  /// @param maxEvents per transaction
   /// @param prefetch of `push.accepted` and of `push.events`, each
   StatisticsIntake(
       StatisticsWriter writer,
@@ -72,14 +72,14 @@ public final class StatisticsIntake implements AutoCloseable {
       EarlyEvents early,
       int writers,
       Duration gather,
-      int mostEvents,
+      int maxEvents,
       int prefetch,
       MeterRegistry meters) {
     this.writer = writer;
     this.refusals = refusals;
     this.early = early;
     this.gather = gather;
-    this.mostEvents = mostEvents;
+    this.maxEvents = maxEvents;
     this.prefetch = prefetch;
     this.writes =
         Timer.builder("pushplanet.statistics.write").publishPercentileHistogram().register(meters);
@@ -232,8 +232,8 @@ public final class StatisticsIntake implements AutoCloseable {
   private void write(List<Told> due, List<Told> refusedBefore) {
     writing.incrementAndGet();
     try {
-      for (int from = 0; from < due.size(); from += mostEvents) {
-        write(due.subList(from, Math.min(from + mostEvents, due.size())));
+      for (int from = 0; from < due.size(); from += maxEvents) {
+        write(due.subList(from, Math.min(from + maxEvents, due.size())));
       }
       // One at a time: together with others, each would make all of them be written again in
       // halves.
@@ -265,7 +265,7 @@ public final class StatisticsIntake implements AutoCloseable {
       heldEvents.add(held.getLast(), System.nanoTime());
     }
     long until = System.nanoTime() + gather.toNanos();
-    while (heldEvents.ready() < mostEvents && until - System.nanoTime() > 0) {
+    while (heldEvents.ready() < maxEvents && until - System.nanoTime() > 0) {
       // Sleeps instead of waiting for the next batch: waking this thread for each batch would cost
       // as much as writing it.
       TimeUnit.NANOSECONDS.sleep(Math.min(NAP.toNanos(), gather.toNanos()));

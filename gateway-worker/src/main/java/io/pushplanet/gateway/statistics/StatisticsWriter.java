@@ -45,7 +45,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// each.
 public final class StatisticsWriter {
   private static final int ROWS_PER_SELECT = 200;
-  private static final int MOST_TRIES = 5;
+  private static final int MAX_TRIES = 5;
 
   static final String LOCK_ROWS =
       """
@@ -161,7 +161,7 @@ public final class StatisticsWriter {
       } catch (ConcurrencyFailureException | DuplicateKeyException e) {
         // Another worker wrote one of these rows meanwhile (or MySQL chose this transaction in a
         // deadlock), or a row was there that should have been new: look again.
-        if (tried == MOST_TRIES) {
+        if (tried == MAX_TRIES) {
           throw e;
         }
       }

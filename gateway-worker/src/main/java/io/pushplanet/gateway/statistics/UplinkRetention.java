@@ -8,7 +8,7 @@ import javax.sql.DataSource;
 /// worker whose clock is ahead deletes nothing too early. One worker at a time; thread-safe.
 final class UplinkRetention {
   /// Rows per statement.
-  static final int MOST_ROWS = 1_000;
+  static final int MAX_ROWS = 1_000;
 
   static final String DELETE =
       "DELETE FROM uplinks WHERE at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND ORDER BY at LIMIT ?";
@@ -30,8 +30,8 @@ final class UplinkRetention {
         connection -> {
           try (PreparedStatement delete = connection.prepareStatement(DELETE)) {
             delete.setLong(1, retention.toSeconds());
-            delete.setInt(2, MOST_ROWS);
-            return delete.executeUpdate() == MOST_ROWS;
+            delete.setInt(2, MAX_ROWS);
+            return delete.executeUpdate() == MAX_ROWS;
           }
         });
   }

@@ -29,7 +29,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 final class Uplinks {
   /// The pauses double, and are cut by up to a half so that two writers do not meet again: some 500
   /// ms in all.
-  private static final int MOST_TRIES = 7;
+  private static final int MAX_TRIES = 7;
 
   private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
 
@@ -57,7 +57,7 @@ final class Uplinks {
   /// @throws org.springframework.dao.DataAccessException when some were not written
   List<Uplink> write(List<Uplink> uplinks) {
     List<Uplink> left = uplinks;
-    int most = heldForLong ? 1 : MOST_TRIES;
+    int most = heldForLong ? 1 : MAX_TRIES;
     for (int tried = 0; !left.isEmpty() && tried < most; tried++) {
       if (tried > 0) {
         long pause = FIRST_PAUSE.toNanos() << (tried - 1);

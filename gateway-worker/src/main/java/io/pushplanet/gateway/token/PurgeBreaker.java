@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /// Stops the forgetting of an app's tokens at one provider when too many die at once. A swapped key
 /// or a wrong environment makes every token look dead, and a wrong purge is worse than a late one.
-/// It opens for [#OPEN] after more than [#MOST_DEAD_PERCENT] of at least [#FEWEST_SENDS] answers
+/// It opens for [#OPEN] after more than [#MAX_DEAD_PERCENT] of at least [#FEWEST_SENDS] answers
 /// within a minute, or of [#FEWEST_AFTER_A_CHANGE] while the app's credentials are new.
 ///
 /// All workers count together: each reports every death before it is believed, and all other
@@ -25,7 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class PurgeBreaker {
   static final int FEWEST_SENDS = 200;
   static final int FEWEST_AFTER_A_CHANGE = 20;
-  static final int MOST_DEAD_PERCENT = 5;
+  static final int MAX_DEAD_PERCENT = 5;
   static final Duration WINDOW = Duration.ofMinutes(1);
   static final Duration OPEN = Duration.ofMinutes(10);
 
@@ -136,7 +136,7 @@ public final class PurgeBreaker {
   }
 
   static boolean tooManyDead(long sends, long dead, int fewest) {
-    return sends >= fewest && dead * 100 > sends * MOST_DEAD_PERCENT;
+    return sends >= fewest && dead * 100 > sends * MAX_DEAD_PERCENT;
   }
 
   /// Counts an answer. Blocks while it is reported to the others.

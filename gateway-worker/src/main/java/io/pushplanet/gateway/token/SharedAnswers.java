@@ -35,7 +35,7 @@ final class SharedAnswers implements PurgeBreaker.Together {
           """
               .formatted(
                   PurgeBreaker.WINDOW.toMillis(),
-                  PurgeBreaker.MOST_DEAD_PERCENT,
+                  PurgeBreaker.MAX_DEAD_PERCENT,
                   PurgeBreaker.OPEN.toMillis()));
 
   private final RedisLink redis;

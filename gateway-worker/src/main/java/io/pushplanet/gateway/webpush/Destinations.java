@@ -65,10 +65,10 @@ final class Destinations implements AutoCloseable {
 
   private static final Duration A_MOMENT = Duration.ofMillis(250);
 
-  private static final int MOST_HOSTS = 10_000;
+  private static final int MAX_HOSTS = 10_000;
   static final int LOOKUPS = 8;
-  static final int MOST_LOOKUPS_OF_AN_APP = 2;
-  private static final int MOST_WAITING_LOOKUPS = 256;
+  static final int MAX_LOOKUPS_OF_AN_APP = 2;
+  private static final int MAX_WAITING_LOOKUPS = 256;
   private static final String ANY_BELOW = "*.";
   private static final String TIMEOUT = "lookup_timeout";
 
@@ -82,7 +82,7 @@ final class Destinations implements AutoCloseable {
           LOOKUPS,
           1,
           TimeUnit.MINUTES,
-          new ArrayBlockingQueue<>(MOST_WAITING_LOOKUPS),
+          new ArrayBlockingQueue<>(MAX_WAITING_LOOKUPS),
           Thread.ofPlatform().daemon().name("webpush-names-", 0).factory());
   private final AsyncCache<String, List<InetAddress>> known;
 
@@ -94,18 +94,18 @@ final class Destinations implements AutoCloseable {
 
   /// An app's permits to look up; kept while a caller has one or waits for one.
   private final LoadingCache<AppId, Semaphore> turns =
-      Caffeine.newBuilder().weakValues().build(_ -> new Semaphore(MOST_LOOKUPS_OF_AN_APP, true));
+      Caffeine.newBuilder().weakValues().build(_ -> new Semaphore(MAX_LOOKUPS_OF_AN_APP, true));
 
   Destinations(WebPushSettings settings, NameService names, Ticker ticker) {
     this.known =
         Caffeine.newBuilder()
-            .maximumSize(MOST_HOSTS)
+            .maximumSize(MAX_HOSTS)
             .ticker(ticker)
             .expireAfterWrite(KNOWN_FOR)
             .buildAsync();
     this.remembered =
         Caffeine.newBuilder()
-            .maximumSize(MOST_HOSTS)
+            .maximumSize(MAX_HOSTS)
             .ticker(ticker)
             .expireAfterWrite(REMEMBERED_FOR)
             .build();

@@ -7,17 +7,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/// Leaves a push service alone for [#REST] once [#MOST_FAILURES] requests in a row got no answer.
+/// Leaves a push service alone for [#REST] once [#MAX_FAILURES] requests in a row got no answer.
 /// Any app's user can name a host that never answers, and its messages would hold the places of all
 /// others. Thread-safe.
 final class RestingHosts {
-  static final int MOST_FAILURES = 5;
+  static final int MAX_FAILURES = 5;
   static final Duration REST = Duration.ofSeconds(30);
-  private static final int MOST_HOSTS = 10_000;
+  private static final int MAX_HOSTS = 10_000;
 
   private final Clock clock;
   private final Cache<String, Failures> failing =
-      Caffeine.newBuilder().maximumSize(MOST_HOSTS).build();
+      Caffeine.newBuilder().maximumSize(MAX_HOSTS).build();
 
   private record Failures(int inARow, Instant restsUntil) {}
 
@@ -48,6 +48,6 @@ final class RestingHosts {
             (before, one) ->
                 new Failures(
                     before.inARow() + 1,
-                    before.inARow() + 1 >= MOST_FAILURES ? restsUntil : one.restsUntil()));
+                    before.inARow() + 1 >= MAX_FAILURES ? restsUntil : one.restsUntil()));
   }
 }

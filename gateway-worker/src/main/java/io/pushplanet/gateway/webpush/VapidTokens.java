@@ -19,11 +19,11 @@ final class VapidTokens {
   static final Duration LIFE = Duration.ofHours(12);
 
   static final Duration RENEWED_EARLY = Duration.ofHours(1);
-  private static final int MOST_TOKENS = 10_000;
+  private static final int MAX_TOKENS = 10_000;
 
   private final Clock clock;
   private final ProviderMetrics metrics;
-  private final Cache<Key, Token> tokens = Caffeine.newBuilder().maximumSize(MOST_TOKENS).build();
+  private final Cache<Key, Token> tokens = Caffeine.newBuilder().maximumSize(MAX_TOKENS).build();
 
   private record Key(String fingerprint, String origin) {}
 

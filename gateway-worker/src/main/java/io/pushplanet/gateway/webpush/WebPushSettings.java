@@ -37,7 +37,7 @@ record WebPushSettings(
     @NotNull @DefaultValue("5s") Duration connectTimeout,
     @NotNull @DefaultValue("10s") Duration requestTimeout,
     @NotNull @DefaultValue("1m") Duration idleTimeout) {
-  private static final int MOST_ANSWER_BYTES = 64 * 1_024;
+  private static final int MAX_ANSWER_BYTES = 64 * 1_024;
 
   WebPushSettings {
     allowedHosts = List.copyOf(allowedHosts);
@@ -51,6 +51,6 @@ record WebPushSettings(
         connectTimeout,
         requestTimeout,
         idleTimeout,
-        MOST_ANSWER_BYTES);
+        MAX_ANSWER_BYTES);
   }
 }

@@ -38,7 +38,7 @@ import javax.sql.DataSource;
 public final class DeliveryForTests {
   static final Duration ANSWER_WITHIN = Duration.ofMinutes(2);
 
-  static final int MOST_ERRORS = 3;
+  static final int MAX_ERRORS = 3;
 
   /// Connections to MySQL: fewer than the tests have.
   static final int POOL_SIZE = 10;
@@ -105,7 +105,7 @@ public final class DeliveryForTests {
       RouteStore routes,
       Clock clock,
       MeterRegistry meters,
-      int mostInFlight,
+      int maxInFlight,
       List<Provider> providers) {
     return at(
         servers,
@@ -115,7 +115,7 @@ public final class DeliveryForTests {
         routes,
         clock,
         meters,
-        mostInFlight,
+        maxInFlight,
         providers);
   }
 
@@ -127,7 +127,7 @@ public final class DeliveryForTests {
       RouteStore routes,
       Clock clock,
       MeterRegistry meters,
-      int mostInFlight,
+      int maxInFlight,
       List<Provider> providers) {
     DeliveryMetrics metrics = new DeliveryMetrics(meters);
     RetrySchedule retries = new RetrySchedule(new Random(1));
@@ -142,7 +142,7 @@ public final class DeliveryForTests {
             clock,
             meters);
     LaterStore later = new LaterStore(database);
-    Lanes lanes = new Lanes(providers, mostInFlight, POOL_SIZE, meters);
+    Lanes lanes = new Lanes(providers, maxInFlight, POOL_SIZE, meters);
     MqttDelivery overMqtt =
         new MqttDelivery(
             new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock, metrics), retries);
@@ -163,7 +163,7 @@ public final class DeliveryForTests {
             overMqtt,
             new ProviderDelivery(
                 providers,
-                new ProviderOutcomes(tokens, breaker, retries, MOST_ERRORS, clock),
+                new ProviderOutcomes(tokens, breaker, retries, MAX_ERRORS, clock),
                 settledBefore),
             settledBefore,
             new WaitedFor(new Registrations(database), breaker),
@@ -176,13 +176,13 @@ public final class DeliveryForTests {
   }
 
   /// The lanes of priority `normal`, as the worker consumes them.
-  public QueueConsumer normalLanes(RealServers servers, int mostInFlight, MeterRegistry meters) {
+  public QueueConsumer normalLanes(RealServers servers, int maxInFlight, MeterRegistry meters) {
     return new DeliveryConfiguration()
         .normalLanes(
             servers.connections(),
             delivery,
             lanes,
-            new DeliverySettings(32, mostInFlight, MOST_ERRORS),
+            new DeliverySettings(32, maxInFlight, MAX_ERRORS),
             servers.lanes(),
             new DeadLetters(servers.connections(), Clock.systemUTC()),
             new SecureRandom(),

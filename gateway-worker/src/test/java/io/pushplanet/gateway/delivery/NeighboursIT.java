@@ -168,7 +168,7 @@ class NeighboursIT {
     DeliveryForTests delivery = delivery(servers.sessions());
     Push push = servers.registered(aPush(clock).toApns("bug", "aa").toApns("d2", "bb").build());
     byte[] batch = batch(push);
-    for (int tries = 1; tries < DeliveryForTests.MOST_ERRORS; tries++) {
+    for (int tries = 1; tries < DeliveryForTests.MAX_ERRORS; tries++) {
       delivery.deliver(Channel.APNS, batch, false, Ticket.ofNoOrder());
       batch = later();
     }

@@ -154,7 +154,7 @@ class FanoutIT {
 
     assertThat(servers.drain("push.mqtt.high", Push.class))
         .allSatisfy(
-            chunk -> assertThat(chunk.recipients()).hasSizeLessThanOrEqualTo(Push.MOST_RECIPIENTS));
+            chunk -> assertThat(chunk.recipients()).hasSizeLessThanOrEqualTo(Push.MAX_RECIPIENTS));
   }
 
   @Test

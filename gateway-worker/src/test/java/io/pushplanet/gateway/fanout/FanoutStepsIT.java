@@ -113,7 +113,7 @@ class FanoutStepsIT {
                 }))
         .isInstanceOf(IllegalStateException.class);
 
-    assertThat(expanded).hasSize(FanoutSteps.MOST_FAILED);
+    assertThat(expanded).hasSize(FanoutSteps.MAX_FAILED);
   }
 
   /// Its worker died for good, and an operator replays an order from the dead letters.

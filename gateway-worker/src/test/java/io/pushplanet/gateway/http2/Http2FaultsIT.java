@@ -150,11 +150,11 @@ class Http2FaultsIT extends Http2Scene {
         });
     assertThat(send(0)).isInstanceOf(Answered.class);
 
-    for (int id = 1; id <= Http2Streams.MOST_BROKEN_OFF; id++) {
+    for (int id = 1; id <= Http2Streams.MAX_BROKEN_OFF; id++) {
       assertThat(send(id)).isEqualTo(new NoAnswer("stream_reset"));
     }
 
-    assertThat(send(Http2Streams.MOST_BROKEN_OFF + 1)).isInstanceOf(Answered.class);
+    assertThat(send(Http2Streams.MAX_BROKEN_OFF + 1)).isInstanceOf(Answered.class);
     assertThat(server.peers).hasSize(2);
     Eventually.within(PATIENCE, () -> assertThat(server.peers.getFirst().left).isTrue());
   }
@@ -172,7 +172,7 @@ class Http2FaultsIT extends Http2Scene {
           }
         });
 
-    for (int id = 0; id <= 2 * Http2Streams.MOST_BROKEN_OFF; id++) {
+    for (int id = 0; id <= 2 * Http2Streams.MAX_BROKEN_OFF; id++) {
       send(id);
     }
 

@@ -101,8 +101,8 @@ class Http2FramesIT extends Http2Scene {
     Reply first = send(1);
     Reply second = send(2);
 
-    assertThat(((Answered) first).body()).hasSize(Exchange.MOST_BODY_BYTES);
-    assertThat(((Answered) second).body()).hasSize(Exchange.MOST_BODY_BYTES);
+    assertThat(((Answered) first).body()).hasSize(Exchange.MAX_BODY_BYTES);
+    assertThat(((Answered) second).body()).hasSize(Exchange.MAX_BODY_BYTES);
     assertThat(server.peers).hasSize(1);
   }
 

@@ -80,7 +80,7 @@ class Http2LimitsIT extends Http2Scene {
     assertThat(send(0)).isInstanceOf(Answered.class);
 
     assertThat(sendAll(1, 40)).allMatch(Answered.class::isInstance);
-    assertThat(server.peers.getFirst().mostOpen).isEqualTo(4);
+    assertThat(server.peers.getFirst().maxOpen).isEqualTo(4);
   }
 
   @Test

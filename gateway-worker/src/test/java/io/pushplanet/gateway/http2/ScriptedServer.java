@@ -120,7 +120,7 @@ public final class ScriptedServer implements AutoCloseable {
   public final class Peer extends ByteToMessageDecoder {
     final int number;
     public final AtomicInteger requests = new AtomicInteger();
-    volatile int mostOpen;
+    volatile int maxOpen;
     volatile boolean left;
     public final List<Throwable> failures = new CopyOnWriteArrayList<>();
     private final DefaultHttp2FrameReader reader =
@@ -307,7 +307,7 @@ public final class ScriptedServer implements AutoCloseable {
       public void onHeadersRead(
           ChannelHandlerContext ctx, int stream, Http2Headers headers, int padding, boolean last) {
         open++;
-        mostOpen = Math.max(mostOpen, open);
+        maxOpen = Math.max(maxOpen, open);
         if (keeps) {
           heads.put(stream, headers);
         }

@@ -24,8 +24,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.HdrHistogram.ConcurrentHistogram;
 
-/// A program for `./pushplanet bench apns` and `bench fcm`: a sender of 1 KB notifications over HTTP/2 and TLS, ours or another, alone in its
-/// process, and what each notification cost it; or the server for it. The last line it prints holds the figures.
+/// A program for `./pushplanet bench apns` and `bench fcm`: a sender of 1 KB notifications over
+/// HTTP/2 and TLS, ours or another, alone in its process, and what each notification cost it; or
+/// the server for it. The last line it prints holds the figures.
 ///
 /// ```text
 /// server STATE ROUND_TRIP_MILLIS

@@ -86,7 +86,7 @@ class HandlingIT extends IntakeScene {
   @Test
   void a_message_that_waits_for_an_absent_server_is_never_buried() {
     PoisonCounter poisonCounter = new PoisonCounter();
-    for (int i = 0; i < 3 * PoisonCounter.MOST; i++) {
+    for (int i = 0; i < 3 * PoisonCounter.MAX; i++) {
       assertThat(
               poisonCounter.tooMany(
                   new byte[] {7}, new DataAccessResourceFailureException("MySQL is away")))

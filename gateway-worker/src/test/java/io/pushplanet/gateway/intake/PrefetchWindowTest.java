@@ -64,7 +64,7 @@ class PrefetchWindowTest {
 
   @Test
   void large_messages_leave_it_small() {
-    take(32, (int) (PrefetchWindow.MOST_BYTES / 32));
+    take(32, (int) (PrefetchWindow.MAX_BYTES / 32));
 
     assertThat(window.look(false)).isEqualTo(32);
   }
@@ -83,18 +83,18 @@ class PrefetchWindowTest {
 
   @Test
   void it_does_not_grow_beyond_what_messages_of_this_size_allow() {
-    int aboveHalf = (int) (PrefetchWindow.MOST_BYTES / 60);
+    int aboveHalf = (int) (PrefetchWindow.MAX_BYTES / 60);
     take(24, aboveHalf);
     assertThat(window.look(false)).isEqualTo(32);
 
     answer(24, aboveHalf);
-    take(24, (int) (PrefetchWindow.MOST_BYTES / 64));
+    take(24, (int) (PrefetchWindow.MAX_BYTES / 64));
     assertThat(window.look(false)).isEqualTo(64);
   }
 
   @Test
   void messages_beyond_the_window_are_taken_up_to_twice_its_bytes() {
-    take(32, (int) (PrefetchWindow.MOST_BYTES / 32));
+    take(32, (int) (PrefetchWindow.MAX_BYTES / 32));
 
     assertThat(window.take(1_000_000, true)).isTrue();
     assertThat(window.look(false)).isEqualTo(32);

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// A lane with 100 permits, and a clock that is moved by hand. A request is in hand while it asks for
-/// a permit and while it has one.
+/// A lane with 100 permits, and a clock that is moved by hand. A request is in hand while it asks
+/// for a permit and while it has one.
 abstract class PermitScene {
   static final AppId SHOP = new AppId("shop");
   static final AppId BANK = new AppId("bank");

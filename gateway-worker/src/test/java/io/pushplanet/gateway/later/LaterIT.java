@@ -215,7 +215,7 @@ class LaterIT {
     int brought = store.bringForward(new AppId("shop"), LANE, "paused", clock.instant(), 700);
 
     assertThat(brought).isEqualTo(700);
-    assertThat(due.bringBack()).isEqualTo(DueLane.MOST_ROWS);
+    assertThat(due.bringBack()).isEqualTo(DueLane.MAX_ROWS);
     assertThat(due.bringBack()).isEqualTo(200);
     assertThat(servers.drain(LANE, Push.class))
         .containsExactlyInAnyOrderElementsOf(all.stream().limit(700).map(Later::push).toList());
@@ -239,8 +239,8 @@ class LaterIT {
     int requests = store.bringForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16);
 
     assertThat(requests).isEqualTo(40);
-    assertThat(due.bringBack()).isEqualTo(DueLane.MOST_ROWS);
-    assertThat(due.bringBack()).isEqualTo(40 * 16 - DueLane.MOST_ROWS);
+    assertThat(due.bringBack()).isEqualTo(DueLane.MAX_ROWS);
+    assertThat(due.bringBack()).isEqualTo(40 * 16 - DueLane.MAX_ROWS);
     List<Push> back = servers.drain(LANE, Push.class);
     assertThat(back)
         .containsExactlyInAnyOrderElementsOf(all.stream().limit(640).map(Later::push).toList());
@@ -461,7 +461,7 @@ class LaterIT {
   void a_lane_that_the_broker_refuses_holds_up_no_other() throws Exception {
     String full = "push.webpush.high";
     List<Later> refused = new ArrayList<>();
-    for (int number = 0; number <= DueLane.MOST_ROWS; number++) {
+    for (int number = 0; number <= DueLane.MAX_ROWS; number++) {
       Push push = aPush(clock).toWebPush("d" + number, "{}").build();
       refused.add(new Later(clock.instant().minusSeconds(60), full, "retry", push));
     }
@@ -491,7 +491,7 @@ class LaterIT {
   void only_one_claim_is_read_of_a_lane_that_the_broker_refuses() throws Exception {
     String full = "push.webpush.high";
     List<Later> refused = new ArrayList<>();
-    for (int number = 0; number < 10 * DueLane.MOST_ROWS; number++) {
+    for (int number = 0; number < 10 * DueLane.MAX_ROWS; number++) {
       Push push = aPush(clock).toWebPush("d" + number, "{}").build();
       refused.add(new Later(clock.instant().minusSeconds(60), full, "retry", push));
     }
@@ -520,7 +520,7 @@ class LaterIT {
 
     assertThat(sent).containsExactly(LANE, full);
     // Each row once when it is claimed, and once when it is deleted.
-    assertThat(read).isLessThan(3 * DueLane.MOST_ROWS);
+    assertThat(read).isLessThan(3 * DueLane.MAX_ROWS);
   }
 
   /// The rows that this connection has read so far, possibly including those of this query.
@@ -535,7 +535,7 @@ class LaterIT {
   @Test
   void a_lane_with_very_many_rows_delays_no_other() throws Exception {
     List<Later> many = new ArrayList<>();
-    for (int number = 0; number <= DueLane.MOST_ROWS; number++) {
+    for (int number = 0; number <= DueLane.MAX_ROWS; number++) {
       Push push = aPush(clock).toApns("d" + number, "ab").build();
       many.add(new Later(clock.instant().minusSeconds(60), LANE, "retry", push));
     }
@@ -543,7 +543,7 @@ class LaterIT {
     Push other = aPush(clock).toWebPush("d1", "{}").build();
     store.keep(List.of(new Later(clock.instant(), "push.webpush.high", "retry", other)));
 
-    assertThat(due.bringBack()).isEqualTo(DueLane.MOST_ROWS + 1);
+    assertThat(due.bringBack()).isEqualTo(DueLane.MAX_ROWS + 1);
 
     assertThat(servers.drain("push.webpush.high", Push.class)).containsExactly(other);
     assertThat(due.bringBack()).isEqualTo(1);
@@ -574,7 +574,7 @@ class LaterIT {
   @Test
   void claims_and_sweeps_read_by_index() {
     List<Later> many = new ArrayList<>();
-    for (int number = 0; number < 4 * DueLane.MOST_ROWS; number++) {
+    for (int number = 0; number < 4 * DueLane.MAX_ROWS; number++) {
       Push push = aPush(clock).toApns("d" + number, "ab").build();
       many.add(new Later(clock.instant().plusSeconds(number - 1_000), LANE, "retry", push));
     }

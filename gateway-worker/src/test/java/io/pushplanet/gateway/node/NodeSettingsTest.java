@@ -38,8 +38,8 @@ class NodeSettingsTest {
   @Test
   void a_misspelt_setting_stops_the_start() {
     runner
-        .withPropertyValues("gateway.node.most-publishin=1")
+        .withPropertyValues("gateway.node.max-publishin=1")
         .run(context ->
-            assertThat(context.getStartupFailure()).hasStackTraceContaining("most-publishin"));
+            assertThat(context.getStartupFailure()).hasStackTraceContaining("max-publishin"));
   }
 }

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// A worker's lane from its queue to Apple, with answers that take long: 20,000 a second over a
 /// round trip of 150 ms are 3,000 under way at once.
 class LongLineIT {
-  private static final int MOST_IN_FLIGHT = 4_096;
+  private static final int MAX_IN_FLIGHT = 4_096;
   private static final int MANY = 3_000;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
@@ -60,7 +60,7 @@ class LongLineIT {
             "--gateway.apns.production-endpoint=https://localhost:" + apple.port());
     worker =
         new ProviderWorker(
-            platform, CLOCK, MOST_IN_FLIGHT, io.pushplanet.common.delivery.Channel.APNS);
+            platform, CLOCK, MAX_IN_FLIGHT, io.pushplanet.common.delivery.Channel.APNS);
     for (String app : List.of("far", "beside")) {
       platform.uploadKey(
           app,
@@ -76,7 +76,7 @@ class LongLineIT {
                           .send(first, first.recipients().getFirst()))
                   .isInstanceOf(Accepted.class));
     }
-    lanes = worker.normalLanes(MOST_IN_FLIGHT);
+    lanes = worker.normalLanes(MAX_IN_FLIGHT);
   }
 
   @AfterEach

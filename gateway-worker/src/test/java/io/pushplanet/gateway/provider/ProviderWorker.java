@@ -34,7 +34,7 @@ final class ProviderWorker implements AutoCloseable {
     this(platform, clock, 64, channels);
   }
 
-  ProviderWorker(ProviderPlatform platform, Clock clock, int mostInFlight, Channel... channels)
+  ProviderWorker(ProviderPlatform platform, Clock clock, int maxInFlight, Channel... channels)
       throws Exception {
     this.platform = platform;
     this.clock = clock;
@@ -49,7 +49,7 @@ final class ProviderWorker implements AutoCloseable {
             new RouteStore(redis.connect()),
             clock,
             meters,
-            mostInFlight,
+            maxInFlight,
             Arrays.stream(channels).map(platform::provider).toList());
   }
 
@@ -59,8 +59,8 @@ final class ProviderWorker implements AutoCloseable {
   }
 
   /// The lanes of priority `normal`, not started.
-  QueueConsumer normalLanes(int mostInFlight) {
-    return delivery.normalLanes(servers, mostInFlight, meters);
+  QueueConsumer normalLanes(int maxInFlight) {
+    return delivery.normalLanes(servers, maxInFlight, meters);
   }
 
   /// The worker's tasks besides its lanes of priority `normal`: they refuse requests that wait in
@@ -85,10 +85,7 @@ final class ProviderWorker implements AutoCloseable {
             },
             meters),
         new PeriodicTask(
-            "due-lane",
-            Duration.ofMillis(250),
-            () -> due.bringBack() >= DueLane.MOST_ROWS,
-            meters));
+            "due-lane", Duration.ofMillis(250), () -> due.bringBack() >= DueLane.MAX_ROWS, meters));
   }
 
   @Override

@@ -139,7 +139,7 @@ class LedgerTest {
       ledger.apply(attempted("deferred", "reason " + i));
     }
 
-    assertThat(row().attempts).hasSize(DeliveryRow.MOST_ATTEMPTS);
+    assertThat(row().attempts).hasSize(DeliveryRow.MAX_ATTEMPTS);
     assertThat(row().attempts.getFirst().reason()).isEqualTo("reason 0");
     assertThat(row().attempts.getLast().reason()).isEqualTo("reason 49");
   }
@@ -149,7 +149,7 @@ class LedgerTest {
     ledger.apply(attempted("deferred", "first"));
     clock.advance(Duration.ofSeconds(1));
     DeliveryEvent ended = ended(DeliveryState.DELIVERED, null);
-    for (int i = 0; i < DeliveryRow.MOST_ATTEMPTS; i++) {
+    for (int i = 0; i < DeliveryRow.MAX_ATTEMPTS; i++) {
       clock.advance(Duration.ofSeconds(1));
       ledger.apply(attempted("deferred", "reason " + i));
     }
@@ -158,7 +158,7 @@ class LedgerTest {
     ledger.apply(ended);
 
     assertThat(row().attempts)
-        .hasSize(DeliveryRow.MOST_ATTEMPTS)
+        .hasSize(DeliveryRow.MAX_ATTEMPTS)
         .extracting(Attempt::result)
         .contains("delivered");
     assertThat(row().duplicates).isZero();
@@ -169,20 +169,20 @@ class LedgerTest {
     ledger.apply(attempted("deferred", "first"));
     clock.advance(Duration.ofSeconds(1));
     DeliveryEvent ended = ended(DeliveryState.DELIVERED, null);
-    for (int i = 0; i < DeliveryRow.MOST_ATTEMPTS; i++) {
+    for (int i = 0; i < DeliveryRow.MAX_ATTEMPTS; i++) {
       clock.advance(Duration.ofSeconds(1));
       ledger.apply(attempted("deferred", "reason " + i));
     }
     ledger.apply(ended);
 
-    for (int i = 0; i < DeliveryRow.MOST_ATTEMPTS; i++) {
+    for (int i = 0; i < DeliveryRow.MAX_ATTEMPTS; i++) {
       clock.advance(Duration.ofSeconds(1));
       ledger.apply(attempted("deferred", "behind " + i));
     }
     ledger.apply(ended);
 
     assertThat(row().attempts)
-        .hasSize(DeliveryRow.MOST_ATTEMPTS)
+        .hasSize(DeliveryRow.MAX_ATTEMPTS)
         .extracting(Attempt::result)
         .startsWith("deferred", "delivered");
     assertThat(row().duplicates).isZero();

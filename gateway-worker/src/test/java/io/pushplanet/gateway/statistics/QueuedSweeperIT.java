@@ -179,7 +179,7 @@ class QueuedSweeperIT {
   void each_of_many_is_told_once() throws Exception {
     List<DeliveryEvent> events = new ArrayList<>();
     Instant expiresAt = Instant.now().minus(LONG_AGO);
-    for (int number = 0; number < 2 * QueuedSweeper.MOST_MESSAGES; number++) {
+    for (int number = 0; number < 2 * QueuedSweeper.MAX_MESSAGES; number++) {
       // Half of them expire at once.
       events.add(
           acceptance(ids.next(), expiresAt.minusMillis(Math.max(0, number - 100)), "d" + number));
@@ -192,7 +192,7 @@ class QueuedSweeperIT {
     writer.write(events);
 
     assertThat(devices(sweep()))
-        .hasSize(2 * QueuedSweeper.MOST_MESSAGES + 2_001)
+        .hasSize(2 * QueuedSweeper.MAX_MESSAGES + 2_001)
         .doesNotHaveDuplicates();
   }
 
@@ -215,7 +215,7 @@ class QueuedSweeperIT {
   /// Each statement has to end before the driver gives it up.
   @Test
   void the_last_queued_device_is_found_page_by_page() throws Exception {
-    int devices = 3 * QueuedSweeper.MOST_DEVICES;
+    int devices = 3 * QueuedSweeper.MAX_DEVICES;
     MessageId message =
         accepted(
             LONG_AGO,
@@ -228,8 +228,8 @@ class QueuedSweeperIT {
       JdbcTemplate sql = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
       long before = rowsRead(sql);
       sql.queryForList(
-          QueuedSweeper.DELIVERIES, message.day(), message.value(), "", QueuedSweeper.MOST_DEVICES);
-      assertThat(rowsRead(sql) - before).isLessThan(2 * QueuedSweeper.MOST_DEVICES);
+          QueuedSweeper.DELIVERIES, message.day(), message.value(), "", QueuedSweeper.MAX_DEVICES);
+      assertThat(rowsRead(sql) - before).isLessThan(2 * QueuedSweeper.MAX_DEVICES);
     }
   }
 

@@ -28,7 +28,7 @@ class UplinkRetentionIT {
 
   @Test
   void only_uplinks_older_than_the_retention_are_deleted() {
-    published(2 * UplinkRetention.MOST_ROWS + 1, "31 DAY");
+    published(2 * UplinkRetention.MAX_ROWS + 1, "31 DAY");
     published(2, "29 DAY");
 
     List<Boolean> more = new ArrayList<>();
@@ -63,7 +63,7 @@ class UplinkRetentionIT {
                 .queryForList(
                     "EXPLAIN FORMAT=TRADITIONAL " + UplinkRetention.DELETE,
                     Duration.ofDays(30).toSeconds(),
-                    UplinkRetention.MOST_ROWS))
+                    UplinkRetention.MAX_ROWS))
         .isNotEmpty()
         .allSatisfy(step -> {
           assertThat(step.get("key")).isEqualTo("uplinks_by_time");

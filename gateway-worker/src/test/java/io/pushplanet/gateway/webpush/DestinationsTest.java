@@ -186,7 +186,7 @@ class DestinationsTest {
       assertThat(of(destinations, "https://good.net/x"))
           .isEqualTo(new Destination.Allowed(List.of(PUBLIC)));
       for (int i = 0; i < Destinations.LOOKUPS; i++) {
-        AppId app = new AppId("app" + i / Destinations.MOST_LOOKUPS_OF_AN_APP);
+        AppId app = new AppId("app" + i / Destinations.MAX_LOOKUPS_OF_AN_APP);
         String endpoint = "https://dead" + i + ".net/x";
         callers.execute(() -> destinations.find(app, Browsers.at(endpoint)));
       }
@@ -220,7 +220,7 @@ class DestinationsTest {
                 });
         var callers = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < Destinations.LOOKUPS; i++) {
-        AppId app = new AppId("app" + i / Destinations.MOST_LOOKUPS_OF_AN_APP);
+        AppId app = new AppId("app" + i / Destinations.MAX_LOOKUPS_OF_AN_APP);
         String endpoint = "https://dead" + i + ".net/x";
         callers.execute(() -> destinations.find(app, Browsers.at(endpoint)));
       }
@@ -253,8 +253,7 @@ class DestinationsTest {
       }
       Eventually.within(
           Duration.ofSeconds(20),
-          () ->
-              assertThat(asked).hasValueGreaterThanOrEqualTo(Destinations.MOST_LOOKUPS_OF_AN_APP));
+          () -> assertThat(asked).hasValueGreaterThanOrEqualTo(Destinations.MAX_LOOKUPS_OF_AN_APP));
       Eventually.within(
           Duration.ofSeconds(20),
           () ->
@@ -262,7 +261,7 @@ class DestinationsTest {
                   .allMatch(thread -> thread.getState() == Thread.State.TIMED_WAITING));
 
       assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.Allowed(List.of(PUBLIC)));
-      assertThat(asked).hasValue(Destinations.MOST_LOOKUPS_OF_AN_APP);
+      assertThat(asked).hasValue(Destinations.MAX_LOOKUPS_OF_AN_APP);
     } finally {
       dead.countDown();
       for (Thread one : waiting) {
@@ -293,13 +292,13 @@ class DestinationsTest {
               throw new UnknownHostException(host);
             },
             ticks::get)) {
-      for (int i = 0; i < Destinations.MOST_LOOKUPS_OF_AN_APP; i++) {
+      for (int i = 0; i < Destinations.MAX_LOOKUPS_OF_AN_APP; i++) {
         BrowserSubscription browser = Browsers.at("https://h" + i + ".dead.net/x");
         waiting.add(Thread.ofPlatform().start(() -> all.find(SHOP, browser)));
       }
       Eventually.within(
           Duration.ofSeconds(20),
-          () -> assertThat(asked).hasValue(Destinations.MOST_LOOKUPS_OF_AN_APP));
+          () -> assertThat(asked).hasValue(Destinations.MAX_LOOKUPS_OF_AN_APP));
 
       assertThat(of(all, "https://a.net/x")).isEqualTo(new Destination.NotNow("lookups_busy"));
     } finally {

@@ -18,7 +18,7 @@ class RestingHostsTest {
 
   @Test
   void a_host_that_never_answers_rests_and_no_other() {
-    fail(RestingHosts.MOST_FAILURES);
+    fail(RestingHosts.MAX_FAILURES);
 
     assertThat(hosts.rest(HOST)).contains(RestingHosts.REST);
     assertThat(hosts.rest("https://other.net")).isEmpty();
@@ -26,16 +26,16 @@ class RestingHostsTest {
 
   @Test
   void an_answer_in_between_keeps_it_awake() {
-    fail(RestingHosts.MOST_FAILURES - 1);
+    fail(RestingHosts.MAX_FAILURES - 1);
     hosts.answered(HOST);
-    fail(RestingHosts.MOST_FAILURES - 1);
+    fail(RestingHosts.MAX_FAILURES - 1);
 
     assertThat(hosts.rest(HOST)).isEmpty();
   }
 
   @Test
   void after_its_rest_it_is_asked_again_and_one_more_failure_is_enough() {
-    fail(RestingHosts.MOST_FAILURES);
+    fail(RestingHosts.MAX_FAILURES);
     clock.advance(RestingHosts.REST);
 
     assertThat(hosts.rest(HOST)).isEmpty();

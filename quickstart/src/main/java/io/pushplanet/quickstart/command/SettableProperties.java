@@ -40,9 +40,9 @@ final class SettableProperties {
           .collect(Collectors.toUnmodifiableMap(type -> type.java().getName(), type -> type));
 
   /// With more differing letters it is another word.
-  private static final int MOST_WRONG = 4;
+  private static final int MAX_WRONG = 4;
 
-  private static final int MOST_NAMED = 3;
+  private static final int MAX_NAMED = 3;
 
   private record Type(Class<?> java, String words) {}
 
@@ -105,12 +105,12 @@ final class SettableProperties {
   private static String nearest(String wrong, Collection<String> names) {
     ToIntFunction<String> distance = name -> distance(wrong, name);
     int least = names.stream().mapToInt(distance).min().orElse(Integer.MAX_VALUE);
-    if (least > MOST_WRONG) {
+    if (least > MAX_WRONG) {
       return "; docs/settings.md has them all";
     }
     return names.stream()
         .filter(name -> distance(wrong, name) == least)
-        .limit(MOST_NAMED)
+        .limit(MAX_NAMED)
         .collect(Collectors.joining(" or ", "; did you mean ", "?"));
   }
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /// never skipped. Each service can be killed, stopped and started again on the same port and data.
 /// Thread-safe.
 public final class LocalServices implements AutoCloseable {
-  private static final int MOST_STARTS = 3;
+  private static final int MAX_STARTS = 3;
 
   private final MySqlAddress mysql;
   private final URI redis;
@@ -300,7 +300,7 @@ public final class LocalServices implements AutoCloseable {
         return new Running(chosen);
       } catch (ProcessFailed e) {
         chosen.server.close();
-        if (port != 0 || start == MOST_STARTS || Thread.currentThread().isInterrupted()) {
+        if (port != 0 || start == MAX_STARTS || Thread.currentThread().isInterrupted()) {
           throw e;
         }
       }

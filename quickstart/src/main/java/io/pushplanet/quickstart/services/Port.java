@@ -19,7 +19,7 @@ public final class Port {
   private static final int LOWEST = 10_240;
 
   private static final int HIGHEST = 32_000;
-  private static final int MOST_TRIES = 1_000;
+  private static final int MAX_TRIES = 1_000;
 
   /// Two platforms that start side by side in one process choose all their ports before they open
   /// the first.
@@ -28,7 +28,7 @@ public final class Port {
   /// A random free port, never the same one twice in this process. Another program may take it
   /// before the caller does.
   public static int free() {
-    for (int attempt = 0; attempt < MOST_TRIES; attempt++) {
+    for (int attempt = 0; attempt < MAX_TRIES; attempt++) {
       int port = ThreadLocalRandom.current().nextInt(LOWEST, HIGHEST);
       if (isFree(port) && DRAWN.add(port)) {
         return port;

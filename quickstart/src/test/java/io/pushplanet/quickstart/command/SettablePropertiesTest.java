@@ -37,7 +37,7 @@ class SettablePropertiesTest {
         Map.of(
             "cm.mqtt-port",
             "java.lang.Integer",
-            "cm.most-bytes",
+            "cm.max-bytes",
             "org.springframework.util.unit.DataSize"));
     has("dashboard", "dashboard.dispatcher-url", "java.net.URI");
   }
@@ -87,7 +87,7 @@ class SettablePropertiesTest {
     "pushplanet.mysql.pool-size, 99999999999, a whole number",
     "dispatcher.credential-validity, five minutes, a duration",
     "gateway.bulk, maybe, true or false",
-    "cm.most-bytes, 5 bags, a size"
+    "cm.max-bytes, 5 bags, a size"
   })
   void an_unreadable_value_is_refused_before_the_start(String property, String value, String told) {
     assertThatExceptionOfType(Refusal.class)
@@ -105,7 +105,7 @@ class SettablePropertiesTest {
     "dispatcher.credential-validity, 500ms",
     "dispatcher.credential-validity, 10",
     "gateway.bulk, off",
-    "cm.most-bytes, 16MB",
+    "cm.max-bytes, 16MB",
     "gateway.alerts.mail.to[0], 5 bags"
   })
   void a_readable_value_is_accepted(String property, String value) {

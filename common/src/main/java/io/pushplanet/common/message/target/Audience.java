@@ -23,11 +23,11 @@ import java.util.List;
 public sealed interface Audience {
   /// `device` and `devices`.
   record Devices(List<DeviceId> devices) implements Audience {
-    public static final int MOST = 1_000;
+    public static final int MAX = 1_000;
 
     public Devices {
       devices = List.copyOf(devices);
-      if (devices.isEmpty() || devices.size() > MOST) {
+      if (devices.isEmpty() || devices.size() > MAX) {
         throw new IllegalArgumentException("devices are 1 to 1,000");
       }
     }

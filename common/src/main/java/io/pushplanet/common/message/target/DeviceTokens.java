@@ -10,7 +10,8 @@ public record DeviceTokens(
     @Nullable FcmToken fcm,
     @Nullable WebPushSubscription webpush,
     @Nullable HmsToken hms) {
-  /// A row of `channel_tokens`, as an outer join has it: all columns are null for a device without tokens.
+  /// A row of `channel_tokens`, as an outer join has it: all columns are null for a device without
+  /// tokens.
   public interface Row {
     @Nullable String channel();
 

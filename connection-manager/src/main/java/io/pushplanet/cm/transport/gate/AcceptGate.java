@@ -104,8 +104,8 @@ public final class AcceptGate {
         : Math.clamp(2L * rate / loops, Math.min(16, configured), configured);
   }
 
-  public int mostHeld() {
-    return settings.mostHeld();
+  public int maxHeld() {
+    return settings.maxHeld();
   }
 
   /// How long a refused socket is kept: long enough to slow down a hasty client, and random, so

@@ -7,7 +7,7 @@ package io.pushplanet.cm.transport.gate;
 /// @param addressBurst how many clients of one address may connect at once
 /// @param addressFailuresPerSecond wrong credentials of one address; beyond that the address is
 ///     refused
-/// @param mostHeld how many refused sockets may wait for their delayed close
+/// @param maxHeld how many refused sockets may wait for their delayed close
 /// @param unlimitedSources comma-separated address blocks (of a load balancer, say) whose addresses
 ///     are not counted
 public record GateSettings(
@@ -15,7 +15,7 @@ public record GateSettings(
     int addressConnectsPerSecond,
     int addressBurst,
     int addressFailuresPerSecond,
-    int mostHeld,
+    int maxHeld,
     String unlimitedSources) {
 
   /// No limits.

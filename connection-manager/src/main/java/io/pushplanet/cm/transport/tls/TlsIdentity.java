@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /// key was stolen, restart the node.
 public final class TlsIdentity {
   /// The most plain text in one TLS record (https://www.rfc-editor.org/rfc/rfc8446#section-5.1).
-  public static final int MOST_PLAIN_BYTES = 16 * 1024;
+  public static final int MAX_PLAIN_BYTES = 16 * 1024;
 
   private static final Logger LOG = LoggerFactory.getLogger(TlsIdentity.class);
 

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 /// (https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901285). Stateless.
 final class Upgrade {
   /// The longest request, headers and all.
-  static final int MOST_BYTES = 4 * 1024;
+  static final int MAX_BYTES = 4 * 1024;
 
   private static final String PATH = "/mqtt";
   private static final String PROTOCOL = "mqtt";
@@ -88,7 +88,7 @@ final class Upgrade {
 
   static Refused tooLong() {
     return refused(
-        "431 Request Header Fields Too Large", "", "at most " + MOST_BYTES + " bytes of headers");
+        "431 Request Header Fields Too Large", "", "at most " + MAX_BYTES + " bytes of headers");
   }
 
   private static boolean names(Map<String, String> headers, String header, String token) {

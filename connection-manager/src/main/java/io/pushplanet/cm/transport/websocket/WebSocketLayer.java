@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// incomplete header and a control frame (125 bytes) are kept. Confined to its event loop.
 public final class WebSocketLayer {
   /// The longest frame that a client may announce; far above any packet that MQTT would accept.
-  static final long MOST_FRAME = 1 << 20;
+  static final long MAX_FRAME = 1 << 20;
 
   private static final int CONTINUATION = 0;
   private static final int TEXT = 1;
@@ -24,7 +24,7 @@ public final class WebSocketLayer {
   private static final int PONG = 10;
   private static final int FIN = 0x80;
   private static final int MASKED = 0x80;
-  private static final int MOST_CONTROL = 125;
+  private static final int MAX_CONTROL = 125;
   private static final int TWO_BYTES = 126;
   private static final int EIGHT_BYTES = 127;
   private static final int MASK = 4;
@@ -99,7 +99,7 @@ public final class WebSocketLayer {
   private void readRequest(byte[] held, ByteBuffer input, Consumer<byte[]> send) {
     byte[] bytes = held;
     while (input.hasRemaining()) {
-      if (had == Upgrade.MOST_BYTES) {
+      if (had == Upgrade.MAX_BYTES) {
         refuse(Upgrade.tooLong(), send);
         return;
       }
@@ -161,7 +161,7 @@ public final class WebSocketLayer {
     if ((header[0] & 0x70) != 0 || (header[1] & MASKED) == 0) {
       return PROTOCOL_ERROR;
     }
-    if (isControl && (!whole || length > MOST_CONTROL || code > PONG)) {
+    if (isControl && (!whole || length > MAX_CONTROL || code > PONG)) {
       return PROTOCOL_ERROR;
     }
     if (code == TEXT) {
@@ -180,7 +180,7 @@ public final class WebSocketLayer {
     if (couldBeShorter) {
       return PROTOCOL_ERROR;
     }
-    return declared < 0 || declared > MOST_FRAME ? TOO_BIG : 0;
+    return declared < 0 || declared > MAX_FRAME ? TOO_BIG : 0;
   }
 
   private long declaredLength() {

@@ -33,7 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// is 0 only when the account balances.
 public final class Auditor {
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
-  private static final int MOST_API_CALLS = 2_000;
+  private static final int MAX_API_CALLS = 2_000;
 
   private final Target target;
 
@@ -143,7 +143,7 @@ public final class Auditor {
   /// All messages, or an even sample of many.
   private Map<String, Counts> apiCounts(List<MessageId> ids) {
     Map<String, Counts> counts = new HashMap<>();
-    int step = Math.max(1, (ids.size() + MOST_API_CALLS - 1) / MOST_API_CALLS);
+    int step = Math.max(1, (ids.size() + MAX_API_CALLS - 1) / MAX_API_CALLS);
     try (HttpConnection connection = new HttpConnection(target.dispatcherUrl(), ANSWER_WITHIN)) {
       for (int i = 0; i < ids.size(); i += step) {
         String path = "/v1/apps/" + target.app().value() + "/messages/" + ids.get(i).value();

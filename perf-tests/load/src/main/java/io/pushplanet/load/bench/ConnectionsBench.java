@@ -39,7 +39,7 @@ final class ConnectionsBench {
 
   private static final String TLS_SESSIONS = "1000,4000";
   private static final String TLS_PREFIX = "0190b8a1";
-  private static final double MOST_TLS_BYTES = 8 * 1024;
+  private static final double MAX_TLS_BYTES = 8 * 1024;
 
   private static final String TABLE = "1000000";
   private static final int TABLE_HEAP_MEGABYTES = 640;
@@ -121,7 +121,7 @@ final class ConnectionsBench {
                   sessions.getLast()),
               "bytes",
               Math.round(bytes),
-              MOST_TLS_BYTES));
+              MAX_TLS_BYTES));
     }
   }
 

@@ -62,7 +62,7 @@ final class GatewayBench {
   private static final double SINGLE_GOAL = 100;
   private static final double BATCH_GOAL = 45;
 
-  /// The share of a single app: four fifths of `gateway.delivery.most-in-flight`.
+  /// The share of a single app: four fifths of `gateway.delivery.max-in-flight`.
   private static final double PLACES = 3_276;
 
   private static final double SHARE_GOAL = 0.95;

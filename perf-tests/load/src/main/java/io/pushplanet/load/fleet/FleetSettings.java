@@ -23,7 +23,7 @@ public record FleetSettings(
     int qos,
     boolean forgets,
     Duration looksEvery) {
-  private static final int MOST_DOUBLINGS = 20;
+  private static final int MAX_DOUBLINGS = 20;
 
   public static final FleetSettings DEFAULT =
       new FleetSettings(
@@ -94,8 +94,7 @@ public record FleetSettings(
   /// differs between devices.
   long pauseNanos(int failures, RandomGenerator random) {
     long longest =
-        Math.min(
-            longestPause.toNanos(), firstPause.toNanos() << Math.min(failures, MOST_DOUBLINGS));
+        Math.min(longestPause.toNanos(), firstPause.toNanos() << Math.min(failures, MAX_DOUBLINGS));
     return longest / 2 + random.nextLong(longest / 2 + 1);
   }
 }

@@ -53,7 +53,7 @@ public final class ConnectionManager implements Server {
 
   /// Starts a node and waits until it is ready.
   ///
-  /// @param settings further settings, such as `cm.admission.most-sessions`
+  /// @param settings further settings, such as `cm.admission.max-sessions`
   public static ConnectionManager start(
       Path root,
       LocalServices services,

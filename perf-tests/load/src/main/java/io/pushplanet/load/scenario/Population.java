@@ -32,7 +32,7 @@ import java.util.stream.Stream;
 public record Population(List<Device> mqtt, Map<Channel, List<DeviceId>> vendors) {
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
   private static final int CONNECTIONS = 16;
-  private static final int MOST_ATTEMPTS = 8;
+  private static final int MAX_ATTEMPTS = 8;
   private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
   /// The minimum for Google's and Huawei's tokens; real ones have well over 100 characters.
@@ -176,7 +176,7 @@ public record Population(List<Device> mqtt, Map<Channel, List<DeviceId>> vendors
             body.getBytes(StandardCharsets.UTF_8));
     HttpAnswer answer = connection.exchange(request);
     // A registration can be repeated safely, as a 503 asks.
-    for (int attempt = 1; answer.status() == 503 && attempt < MOST_ATTEMPTS; attempt++) {
+    for (int attempt = 1; answer.status() == 503 && attempt < MAX_ATTEMPTS; attempt++) {
       LockSupport.parkNanos(
           attempt * PAUSE_NANOS + ThreadLocalRandom.current().nextLong(PAUSE_NANOS));
       answer = connection.exchange(request);

@@ -32,7 +32,7 @@ final class BroadcastChannels {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final RandomGenerator RANDOM = new SecureRandom();
   private static final int LARGEST_PAYLOAD_BYTES = 5_120;
-  private static final int MOST = 10_000;
+  private static final int MAX = 10_000;
   private static final int BYTES = 16;
 
   private static final Pattern ID = Pattern.compile("[A-Za-z0-9+/]{22}==");
@@ -133,7 +133,7 @@ final class BroadcastChannels {
     if (!body.path("push-type").asString("").equals("LiveActivity")) {
       return Optional.of(ApnsRefusal.InvalidPushType);
     }
-    return of(bundle).size() >= MOST
+    return of(bundle).size() >= MAX
         ? Optional.of(ApnsRefusal.CannotCreateChannelConfig)
         : Optional.empty();
   }

@@ -30,7 +30,7 @@ final class ProviderTokens {
   private static final Duration LONGEST_LIFE = Duration.ofMinutes(60);
 
   private static final Duration CLOCK_SKEW = Duration.ofMinutes(1);
-  private static final int MOST_REMEMBERED = 10_000;
+  private static final int MAX_REMEMBERED = 10_000;
 
   private final Function<String, @Nullable ApnsKey> keys;
   private final String environment;
@@ -41,7 +41,7 @@ final class ProviderTokens {
       new LinkedHashMap<>() {
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Judged> eldest) {
-          return size() > MOST_REMEMBERED;
+          return size() > MAX_REMEMBERED;
         }
       };
 

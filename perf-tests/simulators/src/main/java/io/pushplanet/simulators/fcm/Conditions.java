@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 /// Conditions on topics: at most five, joined by `&&` and `||`, with `!` and brackets
 /// (https://firebase.google.com/docs/cloud-messaging/send-topic-messages).
 final class Conditions {
-  private static final int MOST_TOPICS = 5;
+  private static final int MAX_TOPICS = 5;
 
   private static final Pattern TEST =
       Pattern.compile("'[a-zA-Z0-9-_.~%]{1,900}'\\s+in\\s+topics(?![a-zA-Z])");
@@ -20,7 +20,7 @@ final class Conditions {
   static boolean hold(String condition) {
     Matcher tests = TEST.matcher(condition);
     long topics = tests.results().count();
-    if (topics == 0 || topics > MOST_TOPICS || !REST.matcher(tests.replaceAll("")).matches()) {
+    if (topics == 0 || topics > MAX_TOPICS || !REST.matcher(tests.replaceAll("")).matches()) {
       return false;
     }
     String left = tests.replaceAll("t").replace(" ", "");

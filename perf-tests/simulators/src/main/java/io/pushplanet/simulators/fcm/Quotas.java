@@ -19,7 +19,7 @@ public final class Quotas {
 
   private static final Duration MINUTE = Duration.ofMinutes(1);
   private static final Duration HOUR = Duration.ofHours(1);
-  private static final int MOST_BUCKETS = 100_000;
+  private static final int MAX_BUCKETS = 100_000;
 
   private final Clock clock;
 
@@ -40,7 +40,7 @@ public final class Quotas {
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Bucket> eldest) {
-          return size() > MOST_BUCKETS;
+          return size() > MAX_BUCKETS;
         }
       };
 

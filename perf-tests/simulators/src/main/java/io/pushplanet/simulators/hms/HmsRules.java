@@ -18,7 +18,7 @@ final class HmsRules {
   record Violation(String code, String message) {}
 
   static final Pattern TOKEN = Pattern.compile("[\\x21-\\x7e]{1,4096}");
-  static final int MOST_TOKENS = 1_000;
+  static final int MAX_TOKENS = 1_000;
   private static final int LARGEST_BODY_BYTES = 4_096;
   private static final int LONGEST_TAG_BYTES = 64;
 
@@ -73,7 +73,7 @@ final class HmsRules {
       return wrong("80100003", "exactly one of token (texts), topic and condition");
     }
     if (message.has("token")
-        && (message.path("token").isEmpty() || message.path("token").size() > MOST_TOKENS)) {
+        && (message.path("token").isEmpty() || message.path("token").size() > MAX_TOKENS)) {
       return wrong("80300010", "1 to 1000 tokens");
     }
     return content(message)

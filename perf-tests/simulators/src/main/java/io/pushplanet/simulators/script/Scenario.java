@@ -21,7 +21,8 @@ import java.util.regex.Pattern;
 /// apns token ab12                     answer 410 Unregistered
 /// ```
 ///
-/// The module's README has the whole grammar. A script that is not understood is refused as a whole.
+/// The module's README has the whole grammar. A script that is not understood is refused as a
+/// whole.
 public final class Scenario {
   private static final Pattern SHORT_DURATION = Pattern.compile("([0-9]+)(ms|s|m|h)");
 

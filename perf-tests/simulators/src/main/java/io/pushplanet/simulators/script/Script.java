@@ -16,7 +16,7 @@ import java.util.random.RandomGenerator;
 ///
 /// Thread-safe.
 public final class Script {
-  private static final int MOST_LINES = 10_000;
+  private static final int MAX_LINES = 10_000;
 
   private final RandomGenerator random;
   private final Clock clock;
@@ -48,9 +48,9 @@ public final class Script {
 
   /// Adds a line.
   public synchronized void add(ScriptLine line) {
-    if (lines.size() == MOST_LINES) {
+    if (lines.size() == MAX_LINES) {
       throw new IllegalArgumentException(
-          "There are " + MOST_LINES + " script lines already; clear them with DELETE /script");
+          "There are " + MAX_LINES + " script lines already; clear them with DELETE /script");
     }
     int place = 0;
     if (line.token().isEmpty()) {
