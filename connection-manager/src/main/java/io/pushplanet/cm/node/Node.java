@@ -89,7 +89,6 @@ final class Node {
   /// @param port of the web server, known only once it runs
   void start(IntSupplier port) {
     managementPort = port;
-    transport.onStandstill(registrar::stoodStill);
     LOG.info(
         "event=node_started node={} mqtt_port={} tls_port={} ws_port={} wss_port={} gateway_port={}",
         id,

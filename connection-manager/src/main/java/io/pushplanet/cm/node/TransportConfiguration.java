@@ -3,6 +3,7 @@ package io.pushplanet.cm.node;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.ConnectionPipeline;
 import io.pushplanet.cm.delivery.GatewayPeers;
+import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.keepalive.Networks;
 import io.pushplanet.cm.mqtt.link.MqttLink;
 import io.pushplanet.cm.transport.Heap;
@@ -78,6 +79,7 @@ class TransportConfiguration {
       Heap heap,
       ConnectionPipeline pipeline,
       GatewayPeers gateways,
+      Registrar registrar,
       Clock clock,
       SecureRandom random,
       MeterRegistry meters) {
@@ -87,7 +89,11 @@ class TransportConfiguration {
             : null;
     List<Listener> listeners = deviceListeners(settings, networks, pipeline);
     listeners.add(gatewayListener(settings, gateways, pipeline));
-    return Transport.start(listeners, transportSettings, gate, heap, meters, System::nanoTime);
+    var transport =
+        Transport.start(listeners, transportSettings, gate, heap, meters, System::nanoTime);
+    // Devices connect from here on, while the rest of the node is still starting.
+    transport.onStandstill(registrar::stoodStill);
+    return transport;
   }
 
   private static List<Listener> deviceListeners(

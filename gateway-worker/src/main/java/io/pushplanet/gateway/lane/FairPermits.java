@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 ///   four ninths each. There is always a permit for one more app.
 /// - An app whose answers take longer than [#SLOW] may hold one [#OF_A_SLOW_APP]th. Where its
 ///   provider does answer, it may hold more, as long as the lane has less than half of the
-///   recipients in hand that it may have: a request keeps the broker's message that it came in,
+///   requests in hand that it may have: a request keeps the broker's message that it came in,
 ///   with all its other recipients, and the lane's next messages wait behind it.
 /// - Where an app has all the permits that it may hold, and it is slow or no answer has come for
 ///   [#PATIENCE], its requests do not wait for a permit: a waiting request keeps its broker's
@@ -95,7 +95,7 @@ public final class FairPermits {
   @GuardedBy("lock")
   private int stuckApps;
 
-  /// @param inHand recipients that the lane has in hand, with those that wait for a permit or ask
+  /// @param inHand requests that the lane has in hand, with those that wait for a permit or ask
   ///     for one; it may have `most`
   /// @param nanoTime as [System#nanoTime]
   FairPermits(int most, IntSupplier inHand, LongSupplier nanoTime) {
@@ -244,7 +244,7 @@ public final class FairPermits {
   ///
   /// @param has how many it has, or is to have
   /// @param left how many are left for it and all others
-  /// @param others recipients in hand besides those of the requests that want these permits
+  /// @param others requests in hand besides those that want these permits
   private int available(App app, int has, int left, int others) {
     int shared = Math.min(left, Math.ceilDiv(SHARE * left - has, SHARE + 1));
     if (!isSlow(app)) {

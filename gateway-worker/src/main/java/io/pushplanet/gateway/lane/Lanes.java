@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 
 /// How many recipients each lane may have in hand, and has. Each lane has bounds of its own, so
 /// that high priority never waits behind normal. Thread-safe.
@@ -41,13 +42,19 @@ public final class Lanes {
     /// Of the batches in hand, with those that have an outcome already.
     private final AtomicInteger recipients = new AtomicInteger();
 
-    private Lane(int most, int returningTogether, DatabasePermits databasePermits) {
+    /// @param nanoTime as [System#nanoTime]
+    Lane(
+        int most, int returningTogether, DatabasePermits databasePermits, LongSupplier nanoTime) {
       this.most = most;
       this.returningTogether = returningTogether;
       this.databasePermits = databasePermits;
-      this.permits = new FairPermits(most, recipients::get, System::nanoTime);
-      this.returning = new ReturningMessages(permits, System::nanoTime);
+      this.permits = new FairPermits(most, this::requestsInHand, nanoTime);
+      this.returning = new ReturningMessages(permits, nanoTime);
       this.longWaits = new LongWaits(most);
+    }
+
+    private int requestsInHand() {
+      return Math.ceilDiv(recipients.get(), returningTogether);
     }
 
     /// For requests to the lane's provider.
@@ -107,7 +114,10 @@ public final class Lanes {
         int returningTogether = provider != null && provider.takesNeighbours() ? NEIGHBOURS : 1;
         Lane lane =
             new Lane(
-                most, returningTogether, Objects.requireNonNull(databasePermits.get(priority)));
+                most,
+                returningTogether,
+                Objects.requireNonNull(databasePermits.get(priority)),
+                System::nanoTime);
         lanes.put(Topology.lane(channel, priority), lane);
         if (provider != null) {
           atProviders
