@@ -101,7 +101,7 @@ class FcmTopicReaderTest {
   void topics_take_half_of_what_a_device_takes(String audience) {
     String body = "{\"audience\":%s,\"content\":{\"data\":{\"x\":\"%s\"}}}";
     int around =
-        "{'notification':{},'data':{'x':'','id':'00000000-0000-7000-8000-000000000000'}}".length();
+        "{'data':{'x':'','id':'00000000-0000-7000-8000-000000000000'}}".length();
 
     SendRequestReader.read(
         (ObjectNode)
