@@ -100,8 +100,7 @@ class FcmTopicReaderTest {
   @ValueSource(strings = {"{\"fcm_topic\":\"n\"}", "{\"fcm_condition\":\"'n' in topics\"}"})
   void topics_take_half_of_what_a_device_takes(String audience) {
     String body = "{\"audience\":%s,\"content\":{\"data\":{\"x\":\"%s\"}}}";
-    int around =
-        "{'data':{'x':'','id':'00000000-0000-7000-8000-000000000000'}}".length();
+    int around = "{'data':{'x':'','id':'00000000-0000-7000-8000-000000000000'}}".length();
 
     SendRequestReader.read(
         (ObjectNode)

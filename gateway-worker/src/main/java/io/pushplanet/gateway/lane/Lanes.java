@@ -43,8 +43,7 @@ public final class Lanes {
     private final AtomicInteger recipients = new AtomicInteger();
 
     /// @param nanoTime as [System#nanoTime]
-    Lane(
-        int most, int returningTogether, DatabasePermits databasePermits, LongSupplier nanoTime) {
+    Lane(int most, int returningTogether, DatabasePermits databasePermits, LongSupplier nanoTime) {
       this.most = most;
       this.returningTogether = returningTogether;
       this.databasePermits = databasePermits;
