@@ -18,7 +18,7 @@ public enum ProblemCode {
       "Use a key of this app that is not revoked; make one in the dashboard."),
   SCOPE_MISSING(
       403, "The API key may not do this", "Use a key with the scope that the detail names."),
-  NOT_FOUND(404, "There is nothing here", "Correct the path; /docs lists them all."),
+  NOT_FOUND(404, "There is nothing here", "Correct the path; /docs lists all paths."),
   APP_NOT_FOUND(
       404,
       "There is no such app for this key",
@@ -28,7 +28,7 @@ public enum ProblemCode {
   MESSAGE_NOT_FOUND(
       404,
       "There is no such message",
-      "Correct the id. Messages are forgotten after the time of retention."),
+      "Correct the id. The server deletes messages after the retention time."),
   CHANNEL_NOT_FOUND(
       404,
       "There is no such Live Activity channel",
@@ -42,11 +42,11 @@ public enum ProblemCode {
   REQUEST_IN_PROGRESS(
       409,
       "The same request is in progress",
-      "Send it again after Retry-After: the answer of the first is kept for you."),
+      "Send it again after Retry-After to get the answer of the first request."),
   CHANNEL_NOT_READY(
       409,
       "Apple does not have this Live Activity channel (yet)",
-      "Read the channel until its state is ready; where it is failed, its reason says why."),
+      "Read the channel until its state is ready; if the state is failed, the reason says why."),
   TOO_MANY_CHANNELS(
       409,
       "Apple takes no more Live Activity channels of this app",
@@ -56,7 +56,7 @@ public enum ProblemCode {
   PAYLOAD_TOO_LARGE(
       413,
       "The message is too large for a provider",
-      "Shorten content or overrides by as many bytes as the errors say."),
+      "Shorten content or overrides by the number of bytes that the errors name."),
   UNSUPPORTED_MEDIA_TYPE(
       415,
       "The body must be JSON",
