@@ -29,11 +29,11 @@ final class DirectoryMetrics {
     registrationsRefused = meters.counter("cm.session.registrations.refused");
     registrations =
         DistributionSummary.builder("cm.session.registrations")
-            .description("Connects and disconnects that travelled to the directory together")
+            .description("Connects and disconnects that shared one round trip to the directory")
             .register(meters);
     takeover =
         Timer.builder("cm.session.takeover")
-            .description("From a device's claim on another node until this one let go of it")
+            .description("From another node's claim of a device until this node let go of it")
             .publishPercentiles(0.5, 0.99)
             .publishPercentileHistogram()
             .register(meters);

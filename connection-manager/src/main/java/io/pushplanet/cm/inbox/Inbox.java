@@ -113,7 +113,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     this.drained = meters.counter("cm.inbox.drained");
     this.written =
         Timer.builder("cm.inbox.written")
-            .description("From asking for what waits for a device to writing its PUBLISH")
+            .description("From asking for a device's waiting messages to writing their PUBLISH")
             .publishPercentiles(0.5, 0.99)
             .publishPercentileHistogram()
             .register(meters);

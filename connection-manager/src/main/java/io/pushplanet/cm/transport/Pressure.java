@@ -58,7 +58,7 @@ final class Pressure {
   Pressure(MeterRegistry meters) {
     for (Kind kind : Kind.values()) {
       Gauge.builder("cm.pressure", felt, states -> states.get(kind.ordinal()))
-          .description("1 while it is felt")
+          .description("1 while the pressure lasts")
           .tag("kind", kind.name().toLowerCase(ROOT))
           .register(meters);
     }

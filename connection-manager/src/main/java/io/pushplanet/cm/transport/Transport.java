@@ -126,7 +126,7 @@ public final class Transport implements AutoCloseable {
         .register(meters);
     Gauge.builder("cm.transport.partial.bytes", shared.partials(), ByteBudget::held)
         .description(
-            "What devices make this node hold of packets whose rest has not come, or that wait to be read; at most `cm.transport.partial-bytes`")
+            "Bytes that the node keeps for devices: incomplete packets, and packets that wait to be read; at most `cm.transport.partial-bytes`")
         .register(meters);
     Gauge.builder("cm.tls.handshakes.waiting", handshakes, HandshakeQueue::waiting)
         .register(meters);

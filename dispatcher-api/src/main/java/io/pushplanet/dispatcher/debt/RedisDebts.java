@@ -43,7 +43,7 @@ public final class RedisDebts implements AutoCloseable {
     this.payment = payment;
     Gauge.builder("pushplanet.redis.owed", owed, Set::size)
         .description(
-            "devices whose routes or MQTT sessions Redis still has to forget, because it was away or refused; tried again each 200 ms")
+            "devices whose routes or MQTT sessions Redis still has to forget, because it was away or refused; the dispatcher tries again each 200 ms")
         .tag("what", what)
         .register(meters);
   }

@@ -118,7 +118,7 @@ final class CredentialExpiry {
 
   private Meter daysLeftMeter(Place place, Shown shown) {
     return Gauge.builder("pushplanet.credential.days.left", shown, it -> it.value)
-        .description("days until an active credential ends; only of those that end")
+        .description("days until an active credential expires; only for credentials that expire")
         .tag("app", place.app())
         .tag("provider", place.provider())
         .tag("environment", place.environment())

@@ -97,7 +97,7 @@ final class DeliveryMetrics {
   private Timer wholeWay(End end) {
     return Timer.builder("pushplanet.accept.to.outcome")
         .description(
-            "from accepted_at to the outcome at one device; channel none where none was tried")
+            "from accepted_at to the outcome at one device; channel none if no channel was tried")
         .tag("channel", end.channel())
         .tag("priority", end.priority().name().toLowerCase(Locale.ROOT))
         .tag("result", end.result())

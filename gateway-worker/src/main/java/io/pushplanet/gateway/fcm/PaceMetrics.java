@@ -16,7 +16,7 @@ final class PaceMetrics {
     putOff =
         Counter.builder("pushplanet.fcm.quarter.hour")
             .description(
-                "messages of bulk put off because it is about a quarter of an hour (`gateway.fcm.quarter-hour-margin`)")
+                "bulk messages that the worker deferred because it is about a quarter of an hour (`gateway.fcm.quarter-hour-margin`)")
             .register(meters);
   }
 
