@@ -280,6 +280,9 @@ class WholeWayIT {
     // Apple's silence lasts for ten seconds, which a machine that stands still for as long does not
     // notice.
     Undisturbed.play(() -> {
+      // Of a new connection the first request goes alone until it is answered.
+      var first = "{\"device\":\"" + iphone().device() + "\"}";
+      whole.delivered(whole.send(first, content("proves the connection"), "{}"));
       var gone = iphone();
       var silent = iphone();
       whole.simulators.call(
