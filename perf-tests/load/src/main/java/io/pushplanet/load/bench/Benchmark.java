@@ -202,6 +202,11 @@ public enum Benchmark {
     run.out().println();
     run.out().print(report.table());
     run.out().println("written to " + report.write(run.directory()));
+    if (result.balances()) {
+      run.deleteServerData();
+    } else {
+      run.say("the run did not succeed: its servers' data and logs are in %s", run.ownDirectory());
+    }
     return result.balances();
   }
 }

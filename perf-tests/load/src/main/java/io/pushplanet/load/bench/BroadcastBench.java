@@ -80,8 +80,7 @@ final class BroadcastBench {
     int nodes = run.number("nodes", 1);
     boolean spare = run.isSpare("fleet");
     Path directory = run.ownDirectory();
-    try (LocalServices services =
-        LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"))) {
+    try (LocalServices services = LocalServices.start(ServicesChoice.AUTO, run.servers())) {
       BroadcastBench bench = new BroadcastBench(run, sessions);
       try {
         for (int number = 1; number <= nodes; number++) {

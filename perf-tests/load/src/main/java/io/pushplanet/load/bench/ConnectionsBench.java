@@ -92,7 +92,7 @@ final class ConnectionsBench {
     }
     ServerCertificate certificate = ServerCertificate.make(directory);
     try (LocalServices services =
-            LocalServices.start(ServicesChoice.AUTO, directory.resolve("services-tls"));
+            LocalServices.start(ServicesChoice.AUTO, run.servers().resolve("tls"));
         ConnectionManager node =
             ConnectionManager.start(
                 run.root(),
@@ -155,8 +155,7 @@ final class ConnectionsBench {
   private static Optional<SessionCosts> cost(
       String name, Run run, List<Integer> sessions, Path directory) {
     if (name.equals(OURS)) {
-      try (LocalServices services =
-              LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
+      try (LocalServices services = LocalServices.start(ServicesChoice.AUTO, run.servers());
           Server server =
               ConnectionManager.start(run.root(), services, directory, "bench-1", HEAP, Map.of())) {
         return Optional.of(new SessionMeter(server, directory, run.out()).measure(sessions));

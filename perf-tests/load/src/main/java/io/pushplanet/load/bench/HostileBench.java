@@ -94,8 +94,7 @@ final class HostileBench {
     run.out().println("seed " + seed);
     Path directory = run.ownDirectory();
     TlsIdentity tls = TlsIdentity.in(directory);
-    try (LocalServices services =
-            LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
+    try (LocalServices services = LocalServices.start(ServicesChoice.AUTO, run.servers());
         AttackProcess attackers =
             AttackProcess.start(spare, pipeline, seed, directory.resolve("attackers.log"))) {
       try (ConnectionManager node = node(run, services, directory, "hostile-1", tls);

@@ -30,8 +30,7 @@ final class ManySessions {
   static Benchmark.Result measure(Run run, int sessions) {
     int nodes = Math.ceilDiv(sessions, Edge.SESSIONS_PER_NODE);
     Path directory = run.ownDirectory();
-    try (LocalServices services =
-            LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
+    try (LocalServices services = LocalServices.start(ServicesChoice.AUTO, run.servers());
         Edge edge = Edge.start(run.root(), services, directory, nodes)) {
       return new ManySessions(run, edge, Math.ceilDiv(sessions, nodes)).measure();
     }

@@ -1,6 +1,7 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.load.scenario.Target;
+import io.pushplanet.quickstart.services.DirectoryTree;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -47,6 +48,21 @@ public record Run(
       return Files.createDirectories(own);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot write to " + own, e);
+    }
+  }
+
+  /// The state of the MySQL, Redis and AMQP servers that this run starts, where
+  /// [io.pushplanet.quickstart.platform.Platform] has it as well.
+  Path servers() {
+    return ownDirectory().resolve("services");
+  }
+
+  /// Deletes the servers' data, which is up to gigabytes a run, and keeps their logs.
+  void deleteServerData() {
+    try {
+      DirectoryTree.deleteAllButLogs(servers());
+    } catch (IOException e) {
+      say("cannot delete the servers' data in %s: %s", servers(), e);
     }
   }
 

@@ -46,8 +46,7 @@ final class StormBench {
     int rate = run.number("rate", 2_000);
     boolean spare = run.isSpare("fleet");
     Path directory = run.ownDirectory();
-    try (LocalServices services =
-            LocalServices.start(ServicesChoice.AUTO, directory.resolve("services"));
+    try (LocalServices services = LocalServices.start(ServicesChoice.AUTO, run.servers());
         ConnectionManager node =
             ConnectionManager.start(
                 run.root(),

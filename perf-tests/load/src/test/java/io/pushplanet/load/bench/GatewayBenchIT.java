@@ -3,8 +3,10 @@ package io.pushplanet.load.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -36,5 +38,11 @@ class GatewayBenchIT {
             metric.startsWith(
                 "share of an app's places / round trip (one by one, first, 20 ms away"))
         .anyMatch(metric -> metric.startsWith("requests under way at most (one by one, second"));
+    try (Stream<Path> left = Files.walk(directory.resolve("bench/bit/services"))) {
+      assertThat(left.filter(Files::isRegularFile))
+          .as("the servers' logs without their data")
+          .isNotEmpty()
+          .allMatch(file -> file.toString().endsWith(".log"));
+    }
   }
 }
