@@ -1,6 +1,9 @@
 package io.pushplanet.common.change;
 
 import io.pushplanet.common.message.AppId;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
 
 /// A row of `changes`.
 ///
@@ -9,6 +12,16 @@ public record Change(long id, Kind kind, AppId app, String subject) {
   public enum Kind {
     APP,
     API_KEY,
-    CREDENTIAL
+    CREDENTIAL;
+
+    /// As it is stored.
+    String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    /// @return empty for the word of a newer version
+    static Optional<Kind> of(String word) {
+      return Arrays.stream(values()).filter(kind -> kind.word().equals(word)).findFirst();
+    }
   }
 }

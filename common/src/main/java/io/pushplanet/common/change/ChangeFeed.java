@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
+import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +47,10 @@ public final class ChangeFeed implements AutoCloseable {
   private long last;
   private boolean failing;
 
+  /// @param change empty when its kind is of a newer version, during a rolling update: this version
+  ///     has no cache of it
+  private record Row(long id, Optional<Change> change) {}
+
   private ChangeFeed(DataSource database, Consumer<Change> listener) {
     this.database = database;
     this.listener = listener;
@@ -60,7 +64,7 @@ public final class ChangeFeed implements AutoCloseable {
       throws SQLException {
     ChangeFeed feed = new ChangeFeed(database, listener);
     feed.last = feed.newest();
-    for (Change earlier : feed.after(feed.last - OVERLAP)) {
+    for (Row earlier : feed.after(feed.last - OVERLAP)) {
       feed.seen.add(earlier.id());
     }
     Thread.ofVirtual().name("change-feed").start(feed::run);
@@ -74,7 +78,7 @@ public final class ChangeFeed implements AutoCloseable {
     try (PreparedStatement insert =
         connection.prepareStatement(
             "INSERT INTO changes (kind, app_id, subject, at) VALUES (?, ?, ?, ?)")) {
-      insert.setString(1, kind.name().toLowerCase(Locale.ROOT));
+      insert.setString(1, kind.word());
       insert.setString(2, app.value());
       insert.setString(3, subject);
       insert.setTimestamp(4, Timestamp.from(clock.instant()));
@@ -101,10 +105,10 @@ public final class ChangeFeed implements AutoCloseable {
     try {
       // A full list leaves the changes in the table: every queue has a limit.
       if (untold.size() < MAX_ROWS) {
-        for (Change change : after(last - OVERLAP)) {
-          if (seen.add(change.id())) {
-            last = Math.max(last, change.id());
-            untold.add(change);
+        for (Row row : after(last - OVERLAP)) {
+          if (seen.add(row.id())) {
+            last = Math.max(last, row.id());
+            row.change().ifPresent(untold::add);
           }
         }
         while (seen.size() > 2 * OVERLAP) {
@@ -145,25 +149,28 @@ public final class ChangeFeed implements AutoCloseable {
     }
   }
 
-  private List<Change> after(long id) throws SQLException {
+  private List<Row> after(long id) throws SQLException {
     try (Connection connection = database.getConnection();
         PreparedStatement select =
             connection.prepareStatement(
                 "SELECT id, kind, app_id, subject FROM changes WHERE id > ? ORDER BY id LIMIT "
                     + MAX_ROWS)) {
       select.setLong(1, id);
-      List<Change> changes = new ArrayList<>();
+      List<Row> rows = new ArrayList<>();
       try (ResultSet row = select.executeQuery()) {
         while (row.next()) {
-          changes.add(
-              new Change(
-                  row.getLong(1),
-                  Change.Kind.valueOf(row.getString(2).toUpperCase(Locale.ROOT)),
-                  new AppId(row.getString(3)),
-                  row.getString(4)));
+          rows.add(read(row));
         }
       }
-      return changes;
+      return rows;
     }
+  }
+
+  private static Row read(ResultSet row) throws SQLException {
+    long id = row.getLong(1);
+    Optional<Change.Kind> known = Change.Kind.of(row.getString(2));
+    var app = new AppId(row.getString(3));
+    String subject = row.getString(4);
+    return new Row(id, known.map(kind -> new Change(id, kind, app, subject)));
   }
 }

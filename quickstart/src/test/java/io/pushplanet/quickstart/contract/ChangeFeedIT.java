@@ -10,6 +10,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.Service;
 import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -84,6 +85,19 @@ class ChangeFeedIT {
   }
 
   @Test
+  void a_change_of_a_kind_of_a_newer_version_is_skipped() throws Exception {
+    recordOfANewerVersion();
+    try (ChangeFeed feed = ChangeFeed.follow(database, change -> heard.add(change.subject()))) {
+      assertThat(feed).isNotNull();
+      record("before it");
+      recordOfANewerVersion();
+      record("after it");
+
+      Eventually.within(PATIENCE, () -> assertThat(heard).containsExactly("before it", "after it"));
+    }
+  }
+
+  @Test
   void a_feed_goes_on_after_the_database_was_away() throws Exception {
     try (ChangeFeed feed = ChangeFeed.follow(database, change -> heard.add(change.subject()))) {
       assertThat(feed).isNotNull();
@@ -98,6 +112,15 @@ class ChangeFeedIT {
   private void record(String subject) throws Exception {
     try (Connection connection = database.getConnection()) {
       ChangeFeed.record(connection, Clock.systemUTC(), Change.Kind.API_KEY, SHOP, subject);
+    }
+  }
+
+  private void recordOfANewerVersion() throws Exception {
+    try (Connection connection = database.getConnection();
+        Statement insert = connection.createStatement()) {
+      insert.executeUpdate(
+          "INSERT INTO changes (kind, app_id, subject, at)"
+              + " VALUES ('from_the_future', 'shop', 'unknown', NOW(3))");
     }
   }
 
