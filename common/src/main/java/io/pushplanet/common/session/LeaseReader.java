@@ -26,8 +26,7 @@ final class LeaseReader {
       try {
         leases.put(name, WireForm.read(text.getBytes(StandardCharsets.UTF_8), NodeLease.class));
         unreadable.remove(name);
-      } catch (MalformedWire | NullPointerException malformed) {
-        // A missing field arrives as a null where the record requires a value.
+      } catch (MalformedWire malformed) {
         if (unreadable.add(name)) {
           LOG.warn("event=lease_unreadable node={}", name);
         }

@@ -75,7 +75,11 @@ public final class WireForm {
   /// @throws MalformedWire when the bytes are not this type's form
   public static <T> T read(byte[] bytes, Class<T> type) {
     try {
-      return MAPPER.readValue(bytes, type);
+      T item = MAPPER.readValue(bytes, type);
+      if (item == null) {
+        throw new IllegalArgumentException("it is null");
+      }
+      return item;
     } catch (JacksonException | IllegalArgumentException e) {
       throw new MalformedWire(type.getSimpleName(), e);
     }

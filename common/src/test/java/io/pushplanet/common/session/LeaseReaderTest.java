@@ -25,6 +25,11 @@ class LeaseReaderTest {
   private final LeaseReader reader = new LeaseReader();
 
   @Test
+  void a_lease_that_is_null_is_unreadable() {
+    assertThat(reader.read(Map.of("a", READABLE, "b", "null"))).isEqualTo(Map.of("a", LEASE));
+  }
+
+  @Test
   void an_unreadable_lease_is_left_out_and_logged_once() {
     try (var log = new LogLines(LeaseReader.class)) {
       assertThat(reader.read(Map.of("a", READABLE, "b", "not JSON"))).isEqualTo(Map.of("a", LEASE));
