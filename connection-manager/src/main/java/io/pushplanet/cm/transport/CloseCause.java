@@ -13,7 +13,7 @@ public enum CloseCause {
   /// Unauthenticated peers made this process hold too many bytes.
   UNAUTHENTICATED_BYTES,
   TLS,
-  /// Newer TLS handshakes took its place in the queue.
+  /// Newer TLS handshakes took its place in the queue, or an Error ended its handshake.
   HANDSHAKE_GIVEN_UP,
   SHUTDOWN,
   /// A bug, caught at the edge of the loop.

@@ -174,11 +174,14 @@ public final class EventLoop implements Loop {
     connection.watch();
     try {
       wire.join(connection);
-    } catch (IOException | RuntimeException | Error full) {
+    } catch (IOException full) {
       LOG.debug("event=join_failed loop={} reason=\"{}\"", number, full.toString());
       metrics.acceptFailures.increment();
       connection.close(CloseCause.ERROR);
       return false;
+    } catch (RuntimeException | Error bug) {
+      failed(connection, bug);
+      return true;
     }
     guarded(connection, connection::opened);
     return true;
@@ -431,9 +434,13 @@ public final class EventLoop implements Loop {
     } catch (IOException gone) {
       connection.close(CloseCause.PEER);
     } catch (RuntimeException | Error bug) {
-      metrics.loopErrors.increment();
-      LOG.error("event=connection_error loop={}", number, bug);
-      connection.close(CloseCause.ERROR);
+      failed(connection, bug);
     }
+  }
+
+  private void failed(Connection connection, Throwable bug) {
+    metrics.loopErrors.increment();
+    LOG.error("event=connection_error loop={}", number, bug);
+    connection.close(CloseCause.ERROR);
   }
 }

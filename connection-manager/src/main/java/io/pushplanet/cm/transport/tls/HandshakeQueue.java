@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,10 +34,7 @@ public final class HandshakeQueue implements AutoCloseable {
   /// @param whenGivenUp called on the thread that filled the queue, or on the queue's thread when
   ///     an Error ended the work
   public record Handshake(
-      Runnable tasks,
-      java.util.function.BooleanSupplier wanted,
-      Runnable whenDone,
-      Runnable whenGivenUp) {}
+      Runnable tasks, BooleanSupplier wanted, Runnable whenDone, Runnable whenGivenUp) {}
 
   /// @param threadCount handshakes worked on at once
   /// @param mostWaiting handshakes that may wait
@@ -92,7 +90,13 @@ public final class HandshakeQueue implements AutoCloseable {
   private void work() {
     try {
       while (true) {
-        workOn(waiting.takeFirst());
+        Handshake next = waiting.takeFirst();
+        try {
+          workOn(next);
+        } catch (RuntimeException | Error broken) {
+          // An OutOfMemoryError, for example: the thread must stay for the next handshakes.
+          LOG.error("event=handshake_worker_error", broken);
+        }
       }
     } catch (InterruptedException closed) {
       Thread.currentThread().interrupt();

@@ -98,6 +98,23 @@ class HandshakeQueueTest {
   }
 
   @Test
+  void a_thread_goes_on_when_the_end_of_a_handshake_cannot_be_told() {
+    Runnable fails =
+        () -> {
+          throw new OutOfMemoryError("for the test");
+        };
+    try (var queue = new HandshakeQueue(1, 10)) {
+      queue.add(handshake(1, true));
+      queue.add(new Handshake(() -> {}, () -> true, fails, () -> {}));
+      queue.add(new Handshake(fails, () -> true, () -> {}, fails));
+
+      queue.start();
+
+      Eventually.within(PATIENCE, () -> assertThat(done).containsExactly(1));
+    }
+  }
+
+  @Test
   void a_handshake_that_ends_in_an_error_is_given_up_and_its_thread_goes_on() {
     try (var queue = new HandshakeQueue(1, 10)) {
       queue.start();
