@@ -89,7 +89,7 @@ final class Drain {
     }
   }
 
-  /// @param announce tells other processes that this node's state has changed
+  /// @param announce tells other processes that this node's state has changed; blocks
   Drain(
       SessionTable sessions,
       Admission admission,
@@ -176,8 +176,9 @@ final class Drain {
   }
 
   private void go(Run run, Duration notice) {
+    // On a thread of its own: while Redis is slow, the drain at a stop must not wait for it.
+    Thread.ofVirtual().name("cm-drain-announce").start(announce);
     try {
-      announce.run();
       boolean hurried = run.noticeOver.await(notice.toMillis(), TimeUnit.MILLISECONDS);
       LOG.debug("event=drain_moves hurried={}", hurried);
       if (!run.isCalledOff()) {

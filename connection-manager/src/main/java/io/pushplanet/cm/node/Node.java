@@ -1,5 +1,6 @@
 package io.pushplanet.cm.node;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.directory.LeaseWatch;
@@ -43,6 +44,9 @@ final class Node {
   private final CountDownLatch stopped = new CountDownLatch(1);
   private volatile IntSupplier managementPort = () -> 0;
   private final LeaseWatch leaseWatch = new LeaseWatch();
+
+  @GuardedBy("this")
+  private boolean left;
 
   Node(
       NodeId id,
@@ -106,7 +110,12 @@ final class Node {
         });
   }
 
-  private void heartbeat() {
+  /// One at a time: otherwise the lease of an earlier heartbeat could be written over one that
+  /// announces a drain. None once the node has left. Blocks.
+  synchronized void heartbeat() {
+    if (left) {
+      return;
+    }
     try {
       NodeLease own = lease();
       boolean known = directory.heartbeat(own);
@@ -181,12 +190,17 @@ final class Node {
       Thread.currentThread().interrupt();
     }
     registrar.close();
+    leave();
+    transport.close();
+    LOG.info("event=node_stopped node={} sessions={}", id, told);
+  }
+
+  private synchronized void leave() {
+    left = true;
     try {
       directory.leave(id);
     } catch (DirectoryUnavailable away) {
-      LOG.debug("event=leave_failed");
+      LOG.debug("event=leave_failed", away);
     }
-    transport.close();
-    LOG.info("event=node_stopped node={} sessions={}", id, told);
   }
 }
