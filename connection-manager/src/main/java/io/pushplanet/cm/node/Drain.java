@@ -1,7 +1,9 @@
 package io.pushplanet.cm.node;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.admission.ServerReferences;
+import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
@@ -14,6 +16,7 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +46,9 @@ final class Drain {
   private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final Runnable announce;
-  // Guarded by this.
+  private final Registrar.Timer timer;
+
+  @GuardedBy("this")
   private @Nullable Run current;
 
   enum State {
@@ -70,26 +75,28 @@ final class Drain {
   private static final class Run {
     final Instant startedAt;
     final int sessionsAtStart;
-    final CountDownLatch calledOff = new CountDownLatch(1);
     // Zero once the node has been empty, or no device is moved any more.
     final CountDownLatch ended = new CountDownLatch(1);
-    final CountDownLatch noticeOver = new CountDownLatch(1);
+    final AtomicBoolean moves = new AtomicBoolean();
+    final AtomicLong told = new AtomicLong();
     volatile State state = State.CLOSING;
     volatile int perSecond;
-    final AtomicLong told = new AtomicLong();
+    volatile boolean calledOff;
+    // Confined to the turns, which follow one another.
+    Iterator<DeviceSession> round = Collections.emptyIterator();
+    double allowed = 1;
+    long lastNanos;
 
     Run(Instant startedAt, int sessionsAtStart, int perSecond) {
       this.startedAt = startedAt;
       this.sessionsAtStart = sessionsAtStart;
       this.perSecond = perSecond;
     }
-
-    boolean isCalledOff() {
-      return calledOff.getCount() == 0;
-    }
   }
 
   /// @param announce tells other processes that this node's state has changed; blocks
+  /// @param timer runs each task on a thread of its own: while Redis is slow, the drain at a stop
+  ///     must not wait for `announce`
   Drain(
       SessionTable sessions,
       Admission admission,
@@ -97,7 +104,8 @@ final class Drain {
       NodeSettings.Drain settings,
       InstantSource clock,
       LongSupplier nanoTime,
-      Runnable announce) {
+      Runnable announce,
+      Registrar.Timer timer) {
     this.sessions = sessions;
     this.admission = admission;
     this.serverReferences = serverReferences;
@@ -105,6 +113,7 @@ final class Drain {
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.announce = announce;
+    this.timer = timer;
   }
 
   synchronized Progress progress() {
@@ -126,19 +135,21 @@ final class Drain {
   synchronized Progress begin(int perSecond) {
     Run run = current;
     if (run == null) {
-      begin(perSecond, settings.notice());
+      start(perSecond);
     } else {
       run.perSecond = perSecond;
     }
     return progress();
   }
 
-  private Run begin(int perSecond, Duration notice) {
+  @GuardedBy("this")
+  private Run start(int perSecond) {
     var run = new Run(clock.instant(), sessions.size(), perSecond);
     current = run;
     admission.drain();
     LOG.info("event=drain_started sessions={} per_second={}", run.sessionsAtStart, perSecond);
-    Thread.ofVirtual().name("cm-drain").start(() -> go(run, notice));
+    timer.after(Duration.ZERO, announce);
+    timer.after(settings.notice(), () -> move(run));
     return run;
   }
 
@@ -147,10 +158,10 @@ final class Drain {
     Run run = current;
     if (run != null) {
       current = null;
-      run.calledOff.countDown();
+      end(run);
       admission.reopen();
       LOG.info("event=drain_cancelled told={} sessions_left={}", run.told, sessions.size());
-      Thread.ofVirtual().name("cm-drain-cancelled").start(announce);
+      timer.after(Duration.ZERO, announce);
     }
     return progress();
   }
@@ -165,55 +176,60 @@ final class Drain {
           (int)
               Math.min(MAX_PER_SECOND, sessions.size() * 2_000L / Math.max(1, longest.toMillis()));
       int perSecond = Math.max(settings.perSecond(), needed);
-      run = current == null ? begin(perSecond, Duration.ZERO) : current;
+      run = current == null ? start(perSecond) : current;
       run.perSecond = Math.max(run.perSecond, perSecond);
-      run.noticeOver.countDown();
     }
+    timer.after(Duration.ZERO, () -> move(run));
     if (!run.ended.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
       LOG.warn("event=drain_cut_short sessions_left={}", sessions.size());
     }
-    run.calledOff.countDown();
+    end(run);
   }
 
-  private void go(Run run, Duration notice) {
-    // On a thread of its own: while Redis is slow, the drain at a stop must not wait for it.
-    Thread.ofVirtual().name("cm-drain-announce").start(announce);
-    try {
-      boolean hurried = run.noticeOver.await(notice.toMillis(), TimeUnit.MILLISECONDS);
-      LOG.debug("event=drain_moves hurried={}", hurried);
-      if (!run.isCalledOff()) {
-        moveAll(run);
-      }
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-    } finally {
-      run.ended.countDown();
+  private static void end(Run run) {
+    run.calledOff = true;
+    run.ended.countDown();
+  }
+
+  /// When the notice is over, or the process ends.
+  private void move(Run run) {
+    if (run.moves.compareAndSet(false, true)) {
+      run.lastNanos = nanoTime.getAsLong();
+      turn(run);
     }
   }
 
-  private void moveAll(Run run) throws InterruptedException {
-    Iterator<DeviceSession> round = Collections.emptyIterator();
-    long lastNanos = nanoTime.getAsLong();
-    double allowed = 1;
-    do {
+  private void turn(Run run) {
+    if (run.calledOff) {
+      return;
+    }
+    try {
       look(run);
-      long now = nanoTime.getAsLong();
-      double earned = (now - lastNanos) / 1e9 * run.perSecond;
-      // After a stall the missed devices are not all sent away at once.
-      allowed = Math.min(allowed + earned, Math.max(1, run.perSecond));
-      lastNanos = now;
-      if (!round.hasNext()) {
-        round = sessions.all().iterator();
+      sendSome(run);
+    } catch (RuntimeException | Error bug) {
+      LOG.error("event=drain_error", bug);
+    } finally {
+      timer.after(TURN, () -> turn(run));
+    }
+  }
+
+  private void sendSome(Run run) {
+    long now = nanoTime.getAsLong();
+    double earned = (now - run.lastNanos) / 1e9 * run.perSecond;
+    // After a stall the missed devices are not all sent away at once.
+    run.allowed = Math.min(run.allowed + earned, Math.max(1, run.perSecond));
+    run.lastNanos = now;
+    if (!run.round.hasNext()) {
+      run.round = sessions.all().iterator();
+    }
+    while (run.allowed >= 1 && run.round.hasNext()) {
+      DeviceSession session = run.round.next();
+      if (!session.isLeaving()) {
+        run.allowed--;
+        session.loop().execute(() -> sendAway(session));
+        run.told.incrementAndGet();
       }
-      while (allowed >= 1 && round.hasNext()) {
-        DeviceSession session = round.next();
-        if (!session.isLeaving()) {
-          allowed--;
-          session.loop().execute(() -> sendAway(session));
-          run.told.incrementAndGet();
-        }
-      }
-    } while (!run.calledOff.await(TURN.toMillis(), TimeUnit.MILLISECONDS));
+    }
   }
 
   private void look(Run run) {

@@ -15,6 +15,7 @@ import io.pushplanet.common.session.NodeLease;
 import io.pushplanet.common.session.SessionDirectory;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
@@ -79,7 +80,14 @@ final class Node {
             settings.drain(),
             clock,
             nanoTime,
-            this::heartbeat);
+            this::heartbeat,
+            Node::runAfter);
+  }
+
+  private static void runAfter(Duration delay, Runnable task) {
+    CompletableFuture.delayedExecutor(
+            delay.toMillis(), TimeUnit.MILLISECONDS, Thread.ofVirtual().name("cm-drain")::start)
+        .execute(task);
   }
 
   NodeId id() {
