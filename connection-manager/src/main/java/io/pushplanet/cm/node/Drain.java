@@ -217,7 +217,7 @@ final class Drain {
     long now = nanoTime.getAsLong();
     double earned = (now - run.lastNanos) / 1e9 * run.perSecond;
     // After a stall the missed devices are not all sent away at once.
-    run.allowed = Math.min(run.allowed + earned, Math.max(1, run.perSecond));
+    run.allowed = Math.min(run.allowed + earned, run.perSecond);
     run.lastNanos = now;
     if (!run.round.hasNext()) {
       run.round = sessions.all().iterator();
@@ -226,8 +226,7 @@ final class Drain {
       DeviceSession session = run.round.next();
       if (!session.isLeaving()) {
         run.allowed--;
-        session.loop().execute(() -> sendAway(session));
-        run.told.incrementAndGet();
+        session.loop().execute(() -> sendAway(session, run));
       }
     }
   }
@@ -242,7 +241,12 @@ final class Drain {
     }
   }
 
-  private void sendAway(DeviceSession session) {
+  /// A loop that needs longer than a turn gets the same device again.
+  private void sendAway(DeviceSession session, Run run) {
+    if (session.isLeaving() || session.isGone()) {
+      return;
+    }
+    run.told.incrementAndGet();
     MqttProperties.Builder properties = MqttProperties.builder();
     serverReferences
         .reference(session.listenerKind())

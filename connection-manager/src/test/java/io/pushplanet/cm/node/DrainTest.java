@@ -17,6 +17,8 @@ import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.cm.transport.AtOnceLoop;
+import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.common.device.DeviceId;
@@ -112,6 +114,21 @@ class DrainTest {
   }
 
   @Test
+  void a_device_on_a_slow_loop_is_counted_once() {
+    var tasks = new ArrayList<Runnable>();
+    var slow = comes(new Client(new SlowLoop(tasks)), "d1", 1 << 20);
+    drain.begin(500);
+
+    timer.advance(NOTICE.plus(TURN));
+    assertThat(tasks).as("it was given the device again").hasSizeGreaterThan(1);
+    assertThat(drain.progress().told()).isZero();
+    tasks.forEach(Runnable::run);
+
+    assertThat(slow.told).hasSize(1);
+    assertThat(drain.progress().told()).isOne();
+  }
+
+  @Test
   void after_a_stall_the_missed_devices_are_not_all_sent_away_at_once() {
     var devices = come(100);
     drain.begin(10);
@@ -175,7 +192,10 @@ class DrainTest {
   }
 
   private Client comes(String device, int largestPacket) {
-    var client = new Client();
+    return comes(new Client(new AtOnceLoop()), device, largestPacket);
+  }
+
+  private Client comes(Client client, String device, int largestPacket) {
     client.session =
         new DeviceSession(
             new DeviceKey(new AppId("shop"), new DeviceId(device)),
@@ -193,11 +213,14 @@ class DrainTest {
     return client;
   }
 
-  /// Runs each task at once.
   private final class Client extends QuietClient {
     private final List<ReasonCode> told = new ArrayList<>();
     private final List<String> references = new ArrayList<>();
     private DeviceSession session;
+
+    Client(Loop loop) {
+      super(loop);
+    }
 
     @Override
     public void retire() {
@@ -213,6 +236,23 @@ class DrainTest {
     public void disconnect(ReasonCode reason, MqttProperties properties) {
       told.add(reason);
       references.add(properties.text(PropertyId.SERVER_REFERENCE).orElse(""));
+    }
+  }
+
+  private record SlowLoop(List<Runnable> tasks) implements Loop {
+    @Override
+    public void execute(Runnable task) {
+      tasks.add(task);
+    }
+
+    @Override
+    public void executeAfter(Duration wait, Runnable task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public long nowNanos() {
+      return 0;
     }
   }
 
