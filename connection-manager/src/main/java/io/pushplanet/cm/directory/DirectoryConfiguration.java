@@ -37,7 +37,8 @@ class DirectoryConfiguration {
     return new PacedWorker("cm-registrations", settings.together());
   }
 
-  @Bean(destroyMethod = "close")
+  /// The node's stop closes it; a second close could wait for Redis again.
+  @Bean(destroyMethod = "")
   Registrar registrar(
       SessionDirectory directory,
       RedisLink redisLink,
