@@ -196,7 +196,7 @@ final class CommandPipeline {
   private void execute(List<Queued> some) {
     try {
       List<Queued> sent = inTime(some);
-      if (!isAnswered(sent)) {
+      if (!trySend(sent)) {
         fail(some);
       }
     } catch (RuntimeException | Error bug) {
@@ -235,7 +235,7 @@ final class CommandPipeline {
 
   /// @return false when the directory is away, and the commands may or may not have been carried
   ///     out
-  private boolean isAnswered(List<Queued> some) {
+  private boolean trySend(List<Queued> some) {
     if (!health.isReachable()) {
       metrics.ordersUntold.increment(some.size());
       return false;

@@ -50,10 +50,14 @@ final class NoticeHandler {
     pendingTakeovers.add(device, notice.owner());
     boolean mayArrive = arrivals.takenOver(device, notice.owner().epoch());
     DeviceSession session = table.find(device);
-    if (session == null && !mayArrive) {
-      pendingTakeovers.confirm(device, "");
-    } else if (session != null
-        && !(reconciliation.judge(session, notice.owner()) instanceof Tenure.Lost)) {
+    if (session == null) {
+      if (!mayArrive) {
+        pendingTakeovers.confirm(device, "");
+      }
+      return;
+    }
+    Tenure tenure = reconciliation.enforce(session, notice.owner());
+    if (!(tenure instanceof Tenure.Lost)) {
       // The session's epoch is newer than that claim, and the directory does not know it.
       pendingTakeovers.discard(device);
       doubted.add(session);

@@ -303,7 +303,7 @@ final class Reconciliation {
     Map<DeviceKey, DeviceSession> unknown = new HashMap<>();
     for (int index = 0; index < devices.size(); index++) {
       DeviceSession session = sessions.get(index);
-      if (judge(session, owners.get(devices.get(index))) instanceof Tenure.Unknown) {
+      if (enforce(session, owners.get(devices.get(index))) instanceof Tenure.Unknown) {
         unknown.put(devices.get(index), session);
       }
     }
@@ -329,7 +329,7 @@ final class Reconciliation {
           if (session == null || table.find(device) != session) {
             return;
           }
-          if (judge(session, owner) instanceof Tenure.Kept) {
+          if (enforce(session, owner) instanceof Tenure.Kept) {
             metrics.reannounced.increment();
             lookIntoInbox(session);
           }
@@ -347,7 +347,8 @@ final class Reconciliation {
     session.loop().execute(session::askForParked);
   }
 
-  Tenure judge(DeviceSession session, @Nullable SessionOwner owner) {
+  /// Ends the session if another node owns its device, and adopts a newer epoch of this node.
+  Tenure enforce(DeviceSession session, @Nullable SessionOwner owner) {
     Tenure tenure = Fencing.judge(node, session.epoch(), owner);
     switch (tenure) {
       case Tenure.Kept(), Tenure.Unknown() -> {}

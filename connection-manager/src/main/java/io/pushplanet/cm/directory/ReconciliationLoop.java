@@ -34,7 +34,7 @@ final class ReconciliationLoop {
     Thread.ofVirtual()
         .name("cm-compare")
         .start(() -> {
-          for (Duration pause = pause(); !isStoppedWithin(pause); pause = pause()) {
+          for (Duration pause = pause(); !awaitStop(pause); pause = pause()) {
             compareNext(pause);
           }
         });
@@ -66,7 +66,9 @@ final class ReconciliationLoop {
 
   /// Returns early when the directory goes away: until the loop notices that the directory is back,
   /// devices are told that they have no session.
-  private boolean isStoppedWithin(Duration length) {
+  ///
+  /// @return whether the loop has to end
+  private boolean awaitStop(Duration length) {
     long end = System.nanoTime() + length.toNanos();
     long slice = Reconciliation.PAUSE_WHILE_AWAY.toNanos();
     try {

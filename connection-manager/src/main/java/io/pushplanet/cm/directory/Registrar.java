@@ -293,7 +293,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     if (session.terms().isPersistent()
         && !session.isPresumed()
         && changed.add(session)
-        && !isQueued(() -> subscriptionOf(session))) {
+        && !tryQueue(() -> subscriptionOf(session))) {
       changed.remove(session);
     }
   }
@@ -333,7 +333,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   /// A release that cannot be sent now is sent later. A subscription is not: its session is
   /// compared with the directory, and remembered again once the device has sent something.
   private void send(Command command) {
-    if (!isQueued(() -> command)) {
+    if (!tryQueue(() -> command)) {
       pendingReleases.keep(command);
     }
   }
@@ -345,7 +345,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     }
   }
 
-  private boolean isQueued(Supplier<Command> command) {
+  private boolean tryQueue(Supplier<Command> command) {
     boolean queued = health.isReachable() && commands.add(command, null);
     if (!queued) {
       metrics.ordersUntold.increment();

@@ -116,23 +116,21 @@ final class Deletions implements AutoCloseable {
       var batch = new ArrayList<Done>();
       batch.add(first);
       waiting.drainTo(batch, AT_ONCE - 1);
-      if (!isOver(batch)) {
+      if (!tryDelete(batch)) {
         alone.addAll(batch);
       }
     }
   }
 
   private void deleteAlone(Done one) throws InterruptedException {
-    if (!isOver(List.of(one))) {
+    if (!tryDelete(List.of(one))) {
       alone.add(one);
       aloneAtNanos = nanoTime.getAsLong() + ALONE_AFTER.toNanos();
     }
   }
 
-  /// Deletes the rows.
-  ///
-  /// @return false if they have to be tried again
-  private boolean isOver(List<Done> batch) throws InterruptedException {
+  /// @return false when the rows have to be tried again
+  private boolean tryDelete(List<Done> batch) throws InterruptedException {
     try {
       delete(batch.stream().map(Done::row).toList());
     } catch (SQLException held) {
