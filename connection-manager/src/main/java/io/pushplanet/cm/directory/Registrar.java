@@ -158,36 +158,41 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   /// @return false when too many commands wait
   public boolean claim(
       DeviceKey device, FormerSession former, long passwordEnds, Loop loop, Consumer<Claim> then) {
+    var request = new Request(device, former, passwordEnds, loop, then);
     arrivals.setOut(device);
     var callback =
         new CommandPipeline.Callback(
             loop,
-            answer -> answered(device, former, passwordEnds, answer, loop, then),
+            answer -> answered(request, answer),
             () -> {
-              arrived(device, 0);
+              failed(device);
               then.accept(new Claim.TooLate());
             });
     boolean waits = commands.add(new Command.Claim(device, former, passwordEnds), callback);
     if (!waits) {
-      arrived(device, 0);
+      failed(device);
     }
     return waits;
   }
 
+  private record Request(
+      DeviceKey device, FormerSession former, long passwordEnds, Loop loop, Consumer<Claim> then) {}
+
   /// @return the task for the loop
-  private Runnable answered(
-      DeviceKey device,
-      FormerSession wish,
-      long passwordEnds,
-      Optional<Answer> answer,
-      Loop loop,
-      Consumer<Claim> then) {
-    if (answer.isEmpty() || !(answer.get() instanceof Answer.Claimed claimed)) {
-      boolean denied = answer.isPresent() && answer.get() instanceof Answer.Denied;
-      return denied ? () -> refused(device, then) : () -> presumed(device, then);
-    }
+  private Runnable answered(Request request, Optional<Answer> answer) {
+    return switch (answer.orElse(null)) {
+      case Answer.Claimed claimed -> taken(request, claimed);
+      case Answer.Denied() -> () -> refused(request);
+      case Answer.Done(), Answer.Failed(_) -> () -> presumed(request);
+      case null -> () -> presumed(request);
+    };
+  }
+
+  private Runnable taken(Request request, Answer.Claimed claimed) {
+    DeviceKey device = request.device();
     Optional<SessionOwner> elsewhere = claimed.former().filter(owner -> !owner.node().equals(node));
     elsewhere.ifPresent(_ -> metrics.takeovers.increment());
+    // Before the task, in the order of the directory's answers.
     Optional<Arrivals.WaitingClaim> claim =
         arrivals.claimed(device, claimed.epoch(), elsewhere.filter(_ -> claimed.heard()));
     return () -> {
@@ -199,43 +204,42 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
                   device,
                   waiting,
                   released -> {
-                    Optional<RememberedSession> remembered =
-                        inherited(device, wish, passwordEnds, claimed, released);
-                    loop.execute(() -> then.accept(new Claim.Taken(claimed.epoch(), remembered)));
+                    var taken = new Claim.Taken(claimed.epoch(), inherited(request, claimed, released));
+                    request.loop().execute(() -> request.then().accept(taken));
                   }),
-          () -> then.accept(new Claim.Taken(claimed.epoch(), claimed.remembered())));
+          () -> request.then().accept(new Claim.Taken(claimed.epoch(), claimed.remembered())));
     };
   }
 
-  private void refused(DeviceKey device, Consumer<Claim> then) {
-    arrived(device, 0);
-    then.accept(new Claim.Denied());
+  private void refused(Request request) {
+    failed(request.device());
+    request.then().accept(new Claim.Denied());
   }
 
   /// The directory is away: this node takes the device without it.
-  private void presumed(DeviceKey device, Consumer<Claim> then) {
+  private void presumed(Request request) {
+    DeviceKey device = request.device();
     pendingReleases.forget(device);
     DeviceSession held = table.find(device);
     long now = clock.millis();
     long epoch = arrivals.presume(device, held == null ? now : Math.max(now, held.epoch() + 1));
-    then.accept(new Claim.Taken(epoch, Optional.empty()));
+    request.then().accept(new Claim.Taken(epoch, Optional.empty()));
   }
 
   /// The session that the directory remembers, or else the one that the former owner described.
   private Optional<RememberedSession> inherited(
-      DeviceKey device,
-      FormerSession wish,
-      long passwordEnds,
-      Answer.Claimed claimed,
-      Optional<RememberedSession> released) {
-    if (wish == FormerSession.FORGET || claimed.remembered().isPresent()) {
+      Request request, Answer.Claimed claimed, Optional<RememberedSession> released) {
+    if (request.former() == FormerSession.FORGET || claimed.remembered().isPresent()) {
       return claimed.remembered();
     }
-    if (wish == FormerSession.RESUME) {
+    if (request.former() == FormerSession.RESUME) {
       released
           .map(RememberedSession::subscription)
           .ifPresent(
-              held -> send(new Command.Remember(device, claimed.epoch(), held, passwordEnds)));
+              held ->
+                  send(
+                      new Command.Remember(
+                          request.device(), claimed.epoch(), held, request.passwordEnds())));
     }
     return released;
   }
@@ -260,6 +264,11 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
       doubt(session);
     }
     return arrival != Arrival.OUTRUN;
+  }
+
+  /// The claim has no epoch, and every epoch is above 0.
+  private void failed(DeviceKey device) {
+    arrived(device, 0);
   }
 
   /// The connection for which a device was claimed is gone. The session that it resumed stays
