@@ -151,7 +151,7 @@ final class CommandPipeline {
       waiting.decrementAndGet();
       metrics.registrationsRefused.increment();
       if (full.compareAndSet(false, true)) {
-        LOG.warn("event=registrations_full waiting={} allowed=cm.directory.waiting", most);
+        LOG.warn("event=commands_full waiting={} allowed=cm.directory.waiting", most);
       }
       return false;
     }
@@ -201,11 +201,11 @@ final class CommandPipeline {
       }
     } catch (RuntimeException | Error bug) {
       metrics.directoryFailures.increment();
-      LOG.error("event=registration_error orders={}", some.size(), bug);
+      LOG.error("event=commands_failed commands={}", some.size(), bug);
       fail(some);
     } finally {
       if (waiting.addAndGet(-some.size()) == 0 && full.compareAndSet(true, false)) {
-        LOG.info("event=registrations_flow_again");
+        LOG.info("event=commands_flow_again");
       }
     }
   }
@@ -225,7 +225,7 @@ final class CommandPipeline {
         sent.add(each);
       } catch (RuntimeException | Error bug) {
         metrics.directoryFailures.increment();
-        LOG.error("event=order_error", bug);
+        LOG.error("event=command_not_made", bug);
         each.call(tasks, NO_ANSWER);
       }
     }
@@ -237,7 +237,7 @@ final class CommandPipeline {
   ///     out
   private boolean trySend(List<Queued> some) {
     if (!health.isReachable()) {
-      metrics.ordersUntold.increment(some.size());
+      metrics.commandsUnsent.increment(some.size());
       return false;
     }
     try {
@@ -307,7 +307,7 @@ final class CommandPipeline {
     }
     metrics.directoryFailures.increment(failed);
     if (failed > 0 && !complained) {
-      LOG.warn("event=registration_failed of={} orders={} reason=\"{}\"", some.size(), failed, why);
+      LOG.warn("event=commands_refused failed={} of={} reason=\"{}\"", failed, some.size(), why);
     }
     complained = failed > 0;
     return answers;

@@ -8,7 +8,7 @@ import io.micrometer.core.instrument.Timer;
 /// Meters of the exchange with the directory. Thread-safe.
 final class DirectoryMetrics {
   final Counter directoryFailures;
-  final Counter ordersUntold;
+  final Counter commandsUnsent;
   final Counter reannounced;
   final Counter takeovers;
   final Counter takeoversUnanswered;
@@ -20,7 +20,7 @@ final class DirectoryMetrics {
 
   DirectoryMetrics(MeterRegistry meters) {
     directoryFailures = meters.counter("cm.session.directory.failures");
-    ordersUntold = meters.counter("cm.session.orders.untold");
+    commandsUnsent = meters.counter("cm.session.commands.unsent");
     reannounced = meters.counter("cm.session.reannounced");
     takeovers = meters.counter("cm.session.takeovers");
     takeoversUnanswered = meters.counter("cm.session.takeovers.unanswered");

@@ -357,7 +357,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   private boolean tryQueue(Supplier<Command> command) {
     boolean queued = health.isReachable() && commands.add(command, null);
     if (!queued) {
-      metrics.ordersUntold.increment();
+      metrics.commandsUnsent.increment();
     }
     return queued;
   }

@@ -155,7 +155,7 @@ class CommandPipelineTest {
     send();
 
     assertThat(failures()).isEqualTo(1);
-    assertThat(meters.get("cm.session.orders.untold").counter().count()).isEqualTo(2);
+    assertThat(meters.get("cm.session.commands.unsent").counter().count()).isEqualTo(2);
   }
 
   @Test
@@ -324,8 +324,8 @@ class CommandPipelineTest {
       assertThat(claim(MAX)).isTrue();
       assertThat(log.said())
           .containsExactly(
-              "event=registrations_full waiting=600 allowed=cm.directory.waiting",
-              "event=registrations_flow_again");
+              "event=commands_full waiting=600 allowed=cm.directory.waiting",
+              "event=commands_flow_again");
     }
   }
 
