@@ -1,5 +1,6 @@
 package io.pushplanet.cm.directory;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.session.SessionDirectory;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +11,10 @@ public final class LeaseWatch {
   /// heartbeat finds the messages that they parked in this second.
   private static final int CHECKS = 2;
 
+  @GuardedBy("this")
   private @Nullable Instant renewedAt;
+
+  @GuardedBy("this")
   private int checksLeft = CHECKS;
 
   /// The lease was renewed as of `at`; until `answered` gateways read the former one.

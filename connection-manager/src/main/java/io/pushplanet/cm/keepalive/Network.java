@@ -1,5 +1,6 @@
 package io.pushplanet.cm.keepalive;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.random.RandomGenerator;
@@ -34,9 +35,16 @@ public final class Network {
   private static final long HALF_LIFE_MILLIS = Duration.ofHours(6).toMillis();
 
   private final InstantSource clock;
+
+  @GuardedBy("this")
   private final int[] survived = new int[INTERVALS.length];
+
+  @GuardedBy("this")
   private final int[] died = new int[INTERVALS.length];
+
+  @GuardedBy("this")
   private long agedMillis;
+
   private volatile long usedMillis;
 
   Network(InstantSource clock) {
@@ -51,20 +59,20 @@ public final class Network {
   ///     interval early, but only the interval can be advised
   public void survived(int idleSeconds, int promised) {
     int silence = promised > 0 && idleSeconds * 2 >= promised ? promised : idleSeconds;
-    count(survived, longestWithin(silence));
+    count(true, longestWithin(silence));
   }
 
   /// A silence of this length ended the connection.
   public void died(int idleSeconds) {
-    count(died, shortestAround(idleSeconds));
+    count(false, shortestAround(idleSeconds));
   }
 
-  private synchronized void count(int[] ends, int interval) {
+  private synchronized void count(boolean hasSurvived, int interval) {
     age();
     if (interval < 0) {
       return;
     }
-    ends[interval]++;
+    (hasSurvived ? survived : died)[interval]++;
     if (survived[interval] + died[interval] > MAX_COUNTED) {
       survived[interval] /= 2;
       died[interval] /= 2;
@@ -94,6 +102,7 @@ public final class Network {
 
   /// A connection that survives a longer silence would have survived this one, too. So survivors of
   /// longer silences show that the ends at this interval had other reasons.
+  @GuardedBy("this")
   private int firstDeadly() {
     int first = INTERVALS.length;
     int survivors = 0;
@@ -106,6 +115,7 @@ public final class Network {
     return first;
   }
 
+  @GuardedBy("this")
   private int longestProvenBelow(int deadly) {
     for (int interval = deadly - 1; interval >= 0; interval--) {
       if (survived[interval] + died[interval] >= ENOUGH
@@ -139,6 +149,7 @@ public final class Network {
     return found;
   }
 
+  @GuardedBy("this")
   private void age() {
     long now = clock.millis();
     usedMillis = now;

@@ -1,5 +1,6 @@
 package io.pushplanet.cm.node;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.distribution.HistogramSnapshot;
@@ -21,7 +22,11 @@ final class NodeNumbers {
   private final MeterRegistry meters;
   private final HeapAfterCollection heap;
   private final LongSupplier nanoTime;
+
+  @GuardedBy("this")
   private Sample older;
+
+  @GuardedBy("this")
   private Sample newer;
 
   private record Sample(long atNanos, long connected) {}
