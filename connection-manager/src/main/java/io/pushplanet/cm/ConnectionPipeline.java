@@ -26,6 +26,7 @@ import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
+import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.Rate;
@@ -395,7 +396,7 @@ public final class ConnectionPipeline {
         will = null;
       }
       if (wished >= 0) {
-        current.expireAfter(Math.min(wished, DeviceHandshake.LONGEST_SESSION_SECONDS));
+        current.expireAfter(Math.min(wished, SessionTerms.LONGEST_EXPIRY.toSeconds()));
       }
       link.close();
       retire();

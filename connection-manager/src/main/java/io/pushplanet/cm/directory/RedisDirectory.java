@@ -1,5 +1,6 @@
 package io.pushplanet.cm.directory;
 
+import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
@@ -23,10 +24,6 @@ import java.util.Set;
 /// is then told "session present = 0" and subscribes again, as the protocol asks. No message is
 /// lost, because messages wait in the inbox. Thread-safe; a call blocks for at most two seconds.
 final class RedisDirectory implements Directory {
-  /// How long a session may outlive its connection at most. While the device is connected its
-  /// session does not expire.
-  private static final Duration LONGEST = Duration.ofDays(30);
-
   /// Stands for the owner of a newer session that has ended.
   private static final NodeId NOBODY = new NodeId("nobody");
 
@@ -205,7 +202,7 @@ final class RedisDirectory implements Directory {
             NO_KEYS,
             node.value(),
             Long.toString(clock.millis()),
-            Long.toString(LONGEST.toMillis()),
+            Long.toString(SessionTerms.LONGEST_EXPIRY.toMillis()),
             lines.toString());
     var answers = new ArrayList<Answer>(told.size());
     for (String text : told) {
@@ -232,7 +229,9 @@ final class RedisDirectory implements Directory {
               device,
               claimant.node().value() + " " + session);
       case Command.End(_, long epoch, long seconds, Subscription left, long ends) -> {
-        long millis = Math.min(Duration.ofSeconds(seconds).toMillis(), LONGEST.toMillis());
+        long millis =
+            Math.min(
+                Duration.ofSeconds(seconds).toMillis(), SessionTerms.LONGEST_EXPIRY.toMillis());
         put(into, "end", epoch, ends, device, millis + " " + RememberedSession.text(left));
       }
     }

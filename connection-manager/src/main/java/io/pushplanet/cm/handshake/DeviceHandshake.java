@@ -25,10 +25,6 @@ import org.jspecify.annotations.Nullable;
 /// later, when the device is claimed, whether the device was deleted. Thread-safe; takes
 /// microseconds, so it runs on the event loop.
 public final class DeviceHandshake {
-  /// The longest time that a session outlives its connection; an MQTT 5 client that asked for more
-  /// is told.
-  public static final long LONGEST_SESSION_SECONDS = 30L * 24 * 60 * 60;
-
   private static final long LONGEST_PACKET = 268_435_455L + 5;
   private static final int MAX_WILL_BYTES = 4 * 1024;
 
@@ -154,11 +150,11 @@ public final class DeviceHandshake {
 
   private SessionTerms terms(Connect connect) {
     MqttProperties properties = connect.properties();
+    long longest = SessionTerms.LONGEST_EXPIRY.toSeconds();
     long expiry =
         connect.version() == MqttVersion.V5
-            ? Math.min(
-                properties.number(PropertyId.SESSION_EXPIRY_INTERVAL, 0), LONGEST_SESSION_SECONDS)
-            : connect.cleanStart() ? 0 : LONGEST_SESSION_SECONDS;
+            ? Math.min(properties.number(PropertyId.SESSION_EXPIRY_INTERVAL, 0), longest)
+            : connect.cleanStart() ? 0 : longest;
     var terms =
         new SessionTerms(
             (int) Math.min(window, properties.number(PropertyId.RECEIVE_MAXIMUM, 0xFFFF)),

@@ -34,7 +34,6 @@ import org.slf4j.LoggerFactory;
 /// connect and each patrol. Thread-safe; blocks.
 final class BroadcastShelf {
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastShelf.class);
-  private static final int SECONDS = 5;
 
   /// A new position costs a write, while a search in a cached list costs a microsecond.
   static final int MAX_IN_VAIN = 8;
@@ -166,7 +165,7 @@ final class BroadcastShelf {
         connection.prepareStatement(
             "SELECT app_id, device_id, seq FROM broadcast_positions WHERE "
                 + devices.condition())) {
-      statement.setQueryTimeout(SECONDS);
+      statement.setQueryTimeout(InboxTable.QUERY_TIMEOUT_SECONDS);
       devices.bind(statement);
       try (ResultSet row = statement.executeQuery()) {
         while (row.next()) {
@@ -224,7 +223,7 @@ final class BroadcastShelf {
                   + " WHERE app_id=? AND message_id IN ("
                   + marks
                   + ")")) {
-        statement.setQueryTimeout(SECONDS);
+        statement.setQueryTimeout(InboxTable.QUERY_TIMEOUT_SECONDS);
         statement.setString(1, app.getKey().value());
         int index = 2;
         for (MessageId message : app.getValue()) {
@@ -271,7 +270,7 @@ final class BroadcastShelf {
             "INSERT INTO broadcast_positions (app_id, device_id, seq, moved_at) VALUES "
                 + String.join(",", Collections.nCopies(devices.size(), "(?,?,?,?)"))
                 + " ON DUPLICATE KEY UPDATE seq=GREATEST(seq, VALUES(seq)), moved_at=VALUES(moved_at)")) {
-      statement.setQueryTimeout(SECONDS);
+      statement.setQueryTimeout(InboxTable.QUERY_TIMEOUT_SECONDS);
       int index = 1;
       for (DeviceKey device : devices) {
         statement.setString(index++, device.app().value());

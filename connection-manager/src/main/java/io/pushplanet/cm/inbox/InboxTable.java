@@ -23,7 +23,8 @@ import javax.sql.DataSource;
 /// The table `inbox` in MySQL: reads the parked messages of many devices at once, deletes the
 /// delivered ones in bulk. Thread-safe; blocks.
 final class InboxTable {
-  private static final int SECONDS = 5;
+  static final int QUERY_TIMEOUT_SECONDS = 5;
+
   private static final InboxPage.Rows UNKNOWN = new InboxPage.Rows(List.of(), true);
 
   private final DataSource database;
@@ -48,7 +49,7 @@ final class InboxTable {
     List<DeviceKey> found = new ArrayList<>();
     try (Connection connection = database.getConnection();
         PreparedStatement statement = connection.prepareStatement(sql)) {
-      statement.setQueryTimeout(SECONDS);
+      statement.setQueryTimeout(QUERY_TIMEOUT_SECONDS);
       int index = some.bind(statement);
       statement.setObject(index, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
       try (ResultSet result = statement.executeQuery()) {
@@ -74,7 +75,7 @@ final class InboxTable {
     int place = 0;
     try (Connection connection = database.getConnection();
         PreparedStatement statement = connection.prepareStatement(oldest(some))) {
-      statement.setQueryTimeout(SECONDS);
+      statement.setQueryTimeout(QUERY_TIMEOUT_SECONDS);
       int index = some.bind(statement);
       statement.setObject(index++, LocalDateTime.ofInstant(now, ZoneOffset.UTC));
       statement.setInt(index++, perDevice + 1);
@@ -145,7 +146,7 @@ final class InboxTable {
       // resets the level.
       connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
       try (PreparedStatement statement = connection.prepareStatement(deletion(sorted.size()))) {
-        statement.setQueryTimeout(SECONDS);
+        statement.setQueryTimeout(QUERY_TIMEOUT_SECONDS);
         int index = 1;
         for (InboxRow row : sorted) {
           statement.setString(index++, row.device().app().value());

@@ -19,7 +19,6 @@ import java.util.function.Consumer;
 /// later ones; from time to time all are read again, to forget the deleted ones. Thread-safe;
 /// blocks.
 final class KnownLists {
-  private static final int SECONDS = 5;
   private static final long KEPT_MILLIS = Duration.ofMinutes(10).toMillis();
 
   /// Includes the texts of its first and last device and its place in [ListRanges].
@@ -98,7 +97,7 @@ final class KnownLists {
         connection.prepareStatement(
             "SELECT seq, message_id, expires_at, first_device, last_device"
                 + " FROM broadcast_devices WHERE app_id=? AND seq > ? ORDER BY seq")) {
-      statement.setQueryTimeout(SECONDS);
+      statement.setQueryTimeout(InboxTable.QUERY_TIMEOUT_SECONDS);
       statement.setString(1, app.value());
       statement.setLong(2, after);
       try (ResultSet row = statement.executeQuery()) {

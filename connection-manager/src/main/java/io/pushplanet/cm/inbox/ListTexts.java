@@ -20,8 +20,6 @@ final class ListTexts {
   /// A list of a thousand devices has about 37 KB.
   private static final int LISTS_PER_READ = 64;
 
-  private static final int SECONDS = 5;
-
   private final long mostCharacters;
 
   // The least recently used list comes first.
@@ -69,7 +67,7 @@ final class ListTexts {
             "SELECT seq, devices FROM broadcast_devices WHERE app_id=? AND seq IN ("
                 + marks
                 + ")")) {
-      statement.setQueryTimeout(SECONDS);
+      statement.setQueryTimeout(InboxTable.QUERY_TIMEOUT_SECONDS);
       statement.setString(1, app.value());
       int index = 2;
       for (long seq : seqs) {

@@ -20,9 +20,9 @@ public final class Network {
   /// Shorter silences prove nothing: every translator waits longer
   /// (https://www.rfc-editor.org/rfc/rfc5382#section-5 asks for two hours, the worst mobile ones
   /// allow a minute or two).
-  public static final int SHORTEST = 27;
+  public static final int SHORTEST_SECONDS = 27;
 
-  private static final int[] INTERVALS = {
+  private static final int[] INTERVALS_SECONDS = {
     30, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1200, 1800
   };
   private static final int FIRST_ADVISED = 1;
@@ -37,10 +37,10 @@ public final class Network {
   private final InstantSource clock;
 
   @GuardedBy("this")
-  private final int[] survived = new int[INTERVALS.length];
+  private final int[] survived = new int[INTERVALS_SECONDS.length];
 
   @GuardedBy("this")
-  private final int[] died = new int[INTERVALS.length];
+  private final int[] died = new int[INTERVALS_SECONDS.length];
 
   @GuardedBy("this")
   private long agedMillis;
@@ -55,10 +55,11 @@ public final class Network {
 
   /// A silence of this length ended with a packet of the device.
   ///
-  /// @param promised the keep-alive if a ping ended the silence, else 0: clients ping up to half an
-  ///     interval early, but only the interval can be advised
-  public void survived(int idleSeconds, int promised) {
-    int silence = promised > 0 && idleSeconds * 2 >= promised ? promised : idleSeconds;
+  /// @param promisedSeconds the keep-alive if a ping ended the silence, else 0: clients ping up to
+  ///     half an interval early, but only the interval can be advised
+  public void survived(int idleSeconds, int promisedSeconds) {
+    int silence =
+        promisedSeconds > 0 && idleSeconds * 2 >= promisedSeconds ? promisedSeconds : idleSeconds;
     count(true, longestWithin(silence));
   }
 
@@ -79,21 +80,21 @@ public final class Network {
     }
   }
 
-  /// The keep-alive for a device that wishes for `wished` seconds: its wish, unless that is deadly
+  /// The keep-alive for a device that wishes for `wishedSeconds`: its wish, unless that is deadly
   /// here or a longer interval is proven. One device in [#PROBE_ONE_IN] tries the next longer
   /// interval, because otherwise it would never be proven.
-  public synchronized int advise(int wished, RandomGenerator random) {
+  public synchronized int advise(int wishedSeconds, RandomGenerator random) {
     age();
     int deadly = firstDeadly();
-    if (deadly < INTERVALS.length && shortestAround(wished) >= deadly) {
-      return INTERVALS[Math.max(FIRST_ADVISED, deadly - 1)];
+    if (deadly < INTERVALS_SECONDS.length && shortestAround(wishedSeconds) >= deadly) {
+      return INTERVALS_SECONDS[Math.max(FIRST_ADVISED, deadly - 1)];
     }
     int proven = longestProvenBelow(deadly);
-    if (proven < FIRST_ADVISED || INTERVALS[proven] < wished) {
-      return wished;
+    if (proven < FIRST_ADVISED || INTERVALS_SECONDS[proven] < wishedSeconds) {
+      return wishedSeconds;
     }
     boolean probes = proven + 1 < deadly && random.nextInt(PROBE_ONE_IN) == 0;
-    return INTERVALS[probes ? proven + 1 : proven];
+    return INTERVALS_SECONDS[probes ? proven + 1 : proven];
   }
 
   long usedMillis() {
@@ -104,9 +105,9 @@ public final class Network {
   /// longer silences show that the ends at this interval had other reasons.
   @GuardedBy("this")
   private int firstDeadly() {
-    int first = INTERVALS.length;
+    int first = INTERVALS_SECONDS.length;
     int survivors = 0;
-    for (int interval = INTERVALS.length - 1; interval >= 0; interval--) {
+    for (int interval = INTERVALS_SECONDS.length - 1; interval >= 0; interval--) {
       survivors += survived[interval];
       if (died[interval] >= DEATHS && died[interval] * DEADLY_ONE_IN > survivors + died[interval]) {
         first = interval;
@@ -130,7 +131,8 @@ public final class Network {
   /// connection that survived a silence would have survived every shorter one.
   private static int longestWithin(int seconds) {
     int found = -1;
-    while (found + 1 < INTERVALS.length && INTERVALS[found + 1] * 9L <= seconds * 10L) {
+    while (found + 1 < INTERVALS_SECONDS.length
+        && INTERVALS_SECONDS[found + 1] * 9L <= seconds * 10L) {
       found++;
     }
     return found;
@@ -139,11 +141,11 @@ public final class Network {
   /// The shortest interval that covers these seconds, with a tolerance of a tenth; -1 for silences
   /// that prove nothing. A connection that a silence ended would not have survived a longer one.
   private static int shortestAround(int seconds) {
-    if (seconds < SHORTEST) {
+    if (seconds < SHORTEST_SECONDS) {
       return -1;
     }
     int found = 0;
-    while (found + 1 < INTERVALS.length && INTERVALS[found] * 11L < seconds * 10L) {
+    while (found + 1 < INTERVALS_SECONDS.length && INTERVALS_SECONDS[found] * 11L < seconds * 10L) {
       found++;
     }
     return found;
@@ -155,7 +157,7 @@ public final class Network {
     usedMillis = now;
     for (; now - agedMillis >= HALF_LIFE_MILLIS; agedMillis += HALF_LIFE_MILLIS) {
       boolean any = false;
-      for (int interval = 0; interval < INTERVALS.length; interval++) {
+      for (int interval = 0; interval < INTERVALS_SECONDS.length; interval++) {
         survived[interval] /= 2;
         died[interval] /= 2;
         any |= survived[interval] + died[interval] > 0;

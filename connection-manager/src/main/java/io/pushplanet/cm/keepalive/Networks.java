@@ -52,9 +52,9 @@ public final class Networks {
   }
 
   /// The keep-alive to tell a device in this network.
-  public int advise(Network network, int wished) {
-    int advised = network.advise(wished, random);
-    (advised > wished ? longer : advised < wished ? shorter : asWished).increment();
+  public int advise(Network network, int wishedSeconds) {
+    int advised = network.advise(wishedSeconds, random);
+    (advised > wishedSeconds ? longer : advised < wishedSeconds ? shorter : asWished).increment();
     return advised;
   }
 

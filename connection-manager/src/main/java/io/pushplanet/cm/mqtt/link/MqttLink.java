@@ -283,7 +283,7 @@ public final class MqttLink implements ConnectionHandler, Link {
     long now = loop().nowNanos();
     if (network != null) {
       int idle = seconds(now - silentSinceNanos);
-      if (idle >= Network.SHORTEST) {
+      if (idle >= Network.SHORTEST_SECONDS) {
         network.survived(idle, packet instanceof MqttPacket.PingReq ? keepAliveSeconds : 0);
       }
     }
