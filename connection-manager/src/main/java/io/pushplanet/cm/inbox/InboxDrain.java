@@ -36,22 +36,28 @@ public final class InboxDrain {
 
   private final ParkedMessages inbox;
   private final DeviceSession session;
+
+  // The page: its rows that the session has not taken, and how many of its rows have not ended.
   private final ArrayDeque<InboxRow> rows = new ArrayDeque<>(0);
-  private boolean asked;
-  private boolean again;
-  private final ArrayDeque<Ending> untold = new ArrayDeque<>(0);
-  private int outstanding;
+  private int unfinishedRows;
+  private int stillSweeps;
+
+  // The read: whether one is under way, another one is wanted, a failed one will be repeated.
+  private boolean reading;
+  private boolean readAgain;
+  private boolean retryScheduled;
   private long askedNanos;
-  private long tellAtNanos;
   private long retryAtNanos;
-  private boolean retry;
+
+  // Ends that could not be told.
+  private final ArrayDeque<Ending> endsToRetry = new ArrayDeque<>(0);
+  private long tellAtNanos;
+
   private boolean broadcastUnderWay;
 
   /// Broadcasts whose end was told and that are not yet behind the device's position, with the
   /// numbers of their lists.
-  private final Map<MessageId, Long> ahead = new HashMap<>(0);
-
-  private int stillSweeps;
+  private final Map<MessageId, Long> toldBroadcasts = new HashMap<>(0);
 
   /// The end of a row that could not be told.
   private record Ending(InboxRow row, Consumer<ParkedMessages.Then> end) {}
@@ -63,13 +69,18 @@ public final class InboxDrain {
 
   /// Whether this drain has no work left. A later request makes a new one.
   public boolean isIdle() {
-    return rows.isEmpty() && !asked && !again && !retry && outstanding == 0 && ahead.isEmpty();
+    return rows.isEmpty()
+        && !reading
+        && !readAgain
+        && !retryScheduled
+        && unfinishedRows == 0
+        && toldBroadcasts.isEmpty();
   }
 
   /// Whether a message older than this fresh one may still have to be sent, and soon will be.
   public boolean isAheadOf(MessageId fresh) {
     InboxRow next = rows.peek();
-    boolean mayBeOlder = next == null ? asked || again : !next.isNewerThan(fresh);
+    boolean mayBeOlder = next == null ? reading || readAgain : !next.isNewerThan(fresh);
     return mayBeOlder && stillSweeps < MAX_STILL_SWEEPS;
   }
 
@@ -96,7 +107,7 @@ public final class InboxDrain {
 
   /// The inbox may have messages: reads now, or once the current rows are settled.
   public void wanted() {
-    again = true;
+    readAgain = true;
     askWhenIdle();
   }
 
@@ -105,52 +116,53 @@ public final class InboxDrain {
     if (!session.takesParked()) {
       giveBack();
     }
-    if (retry && nowNanos - retryAtNanos > 0) {
-      retry = false;
+    if (retryScheduled && nowNanos - retryAtNanos > 0) {
+      retryScheduled = false;
       wanted();
     }
-    if (!untold.isEmpty() && nowNanos - tellAtNanos > 0) {
-      var endings = List.copyOf(untold);
-      untold.clear();
+    if (!endsToRetry.isEmpty() && nowNanos - tellAtNanos > 0) {
+      var endings = List.copyOf(endsToRetry);
+      endsToRetry.clear();
       endings.forEach(ending -> tell(ending.row(), ending.end()));
     }
     session.pump();
   }
 
   private void giveBack() {
-    outstanding -= rows.size();
-    again |= !rows.isEmpty();
+    unfinishedRows -= rows.size();
+    readAgain |= !rows.isEmpty();
     rows.clear();
   }
 
   private void askWhenIdle() {
-    if (!again || asked || outstanding > 0 || !session.takesParked()) {
+    if (!readAgain || reading || unfinishedRows > 0 || !session.takesParked()) {
       return;
     }
-    again = false;
-    asked = true;
+    readAgain = false;
+    reading = true;
     askedNanos = session.loop().nowNanos();
     inbox.read(session.key(), session.loop(), this::arrived);
   }
 
   private void arrived(InboxPage page) {
-    asked = false;
+    reading = false;
     if (session.isGone()) {
       return;
     }
     switch (page) {
       case InboxPage.Rows(List<InboxRow> read, boolean more) -> {
         stillSweeps = 0;
-        again |= more;
-        outstanding += read.size();
+        readAgain |= more;
+        unfinishedRows += read.size();
         for (InboxRow row : read) {
-          rows.add(ahead.containsKey(row.message()) ? row.with(InboxRow.Fate.REPEAT) : row);
+          boolean isTold = toldBroadcasts.containsKey(row.message());
+          rows.add(isTold ? row.with(InboxRow.Fate.REPEAT) : row);
         }
         session.pump();
         askWhenIdle();
       }
       case InboxPage.Unreadable() -> {
-        retry = true;
+        retryScheduled = true;
         retryAtNanos = session.loop().nowNanos() + RETRY_NANOS;
         stillSweeps = MAX_STILL_SWEEPS;
         session.pump();
@@ -201,24 +213,25 @@ public final class InboxDrain {
       done(row, true);
       return;
     }
-    untold.add(new Ending(row, end));
+    endsToRetry.add(new Ending(row, end));
     tellAtNanos = session.loop().nowNanos() + RETRY_NANOS;
   }
 
   private void done(InboxRow row, boolean told) {
-    outstanding--;
+    unfinishedRows--;
     stillSweeps = 0;
     if (row.isBroadcast()) {
       broadcastUnderWay = false;
       if (told) {
-        ahead.put(row.message(), row.seq());
-        ahead.values().removeIf(seq -> seq <= row.position());
+        toldBroadcasts.put(row.message(), row.seq());
+        toldBroadcasts.values().removeIf(seq -> seq <= row.position());
       } else {
         giveBack();
       }
     }
     if (told) {
-      // Otherwise the session is already sending.
+      // A told end comes in a task of its own. Any other end comes from the session, which fills
+      // its window itself.
       session.pump();
     }
     askWhenIdle();
