@@ -48,8 +48,9 @@ import org.slf4j.LoggerFactory;
 /// drained.
 public final class Registrar implements OwnershipDoubts, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
-  // In one round of the reconciliation loop.
-  private static final int MAX_TOLD_LATE = 2_000;
+
+  /// Pending releases that one round of the reconciliation loop sends at most.
+  private static final int MAX_RELEASES_PER_ROUND = 2_000;
 
   private final Directory directory;
   private final NodeId node;
@@ -350,7 +351,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   private void sendPendingReleases() {
     int room = mostInBackground - commands.waiting();
     if (room > 0 && health.isReachable()) {
-      pendingReleases.take(Math.min(room, MAX_TOLD_LATE)).forEach(this::send);
+      pendingReleases.take(Math.min(room, MAX_RELEASES_PER_ROUND)).forEach(this::send);
     }
   }
 

@@ -54,7 +54,7 @@ final class BroadcastShelf {
   }
 
   /// The pages, together with the broadcasts that wait for these devices.
-  Map<DeviceKey, InboxPage.Rows> added(
+  Map<DeviceKey, InboxPage.Rows> withBroadcasts(
       Map<DeviceKey, InboxPage.Rows> pages, List<DeviceKey> devices, long nowMillis)
       throws SQLException {
     try (Connection connection = database.getConnection()) {

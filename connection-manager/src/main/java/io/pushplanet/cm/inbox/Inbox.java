@@ -90,8 +90,8 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  /// @param heapIsFull while it is, [#MAX_LOOKS] checks lie between two reads: messages are safe
-  ///     in MySQL
+  /// @param heapIsFull while it is, each read waits up to five seconds; the messages are safe in
+  ///     MySQL meanwhile
   Inbox(
       DataSource database,
       Events events,
@@ -273,7 +273,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       var devices = List.copyOf(byDevice.keySet());
       Instant now = clock.instant();
       Map<DeviceKey, InboxPage.Rows> pages =
-          broadcasts.added(table.read(devices, now), devices, now.toEpochMilli());
+          broadcasts.withBroadcasts(table.read(devices, now), devices, now.toEpochMilli());
       reads.increment();
       reached(true, "");
       byDevice.forEach((device, asked) -> {

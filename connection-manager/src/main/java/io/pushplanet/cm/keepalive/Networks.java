@@ -68,12 +68,12 @@ public final class Networks {
       return OPERATORS + operator.get().length() * 1_000_000L + Long.parseLong(operator.get());
     }
     byte[] bytes = address.getAddress();
-    boolean old = address instanceof Inet4Address;
+    boolean ipv4 = address instanceof Inet4Address;
     long block = 0;
-    for (int index = 0; index < (old ? 3 : 6); index++) {
+    for (int index = 0; index < (ipv4 ? 3 : 6); index++) {
       block = (block << 8) | (bytes[index] & 0xFF);
     }
-    return (old ? IPV4 : IPV6) + block;
+    return (ipv4 ? IPV4 : IPV6) + block;
   }
 
   private record Used(long key, long millis) {}

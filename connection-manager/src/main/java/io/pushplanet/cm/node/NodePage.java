@@ -115,8 +115,8 @@ class NodePage {
         status, ProblemDetail.forStatusAndDetail(status, detail), null);
   }
 
-  /// Does not ask for a password: a browser that remembers one would send it with forged requests,
-  /// too.
+  /// Asks for a Bearer pass and not for a password: a browser keeps a password that it asked for,
+  /// and sends it with forged requests, too.
   @ExceptionHandler
   ResponseEntity<ProblemDetail> answer(ErrorResponseException problem) {
     ResponseEntity.BodyBuilder answer = ResponseEntity.status(problem.getStatusCode());

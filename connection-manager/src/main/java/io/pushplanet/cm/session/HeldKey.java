@@ -33,7 +33,7 @@ sealed interface HeldKey {
         low = (low << 4) | digit;
       }
     }
-    return new Number(device.app(), high, low);
+    return new Uuid(device.app(), high, low);
   }
 
   /// Returns -1 for a character that is not a lower-case hexadecimal digit.
@@ -47,7 +47,7 @@ sealed interface HeldKey {
   /// A device id that is not a lower-case UUID.
   record Text(DeviceKey device) implements HeldKey {}
 
-  record Number(AppId app, long high, long low) implements HeldKey {
+  record Uuid(AppId app, long high, long low) implements HeldKey {
     @Override
     public DeviceKey device() {
       return new DeviceKey(app, new DeviceId(new UUID(high, low).toString()));

@@ -20,7 +20,7 @@ class HeldKeyTest {
 
     var held = HeldKey.of(device);
 
-    assertThat(held).isInstanceOf(HeldKey.Number.class).isEqualTo(HeldKey.of(device));
+    assertThat(held).isInstanceOf(HeldKey.Uuid.class).isEqualTo(HeldKey.of(device));
     assertThat(held.device()).isEqualTo(device);
   }
 
