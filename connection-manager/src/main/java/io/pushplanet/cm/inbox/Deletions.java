@@ -36,7 +36,7 @@ final class Deletions implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final Deletion deletion;
-  private final Reach reach;
+  private final DatabaseHealth health;
   private final LongSupplier nanoTime;
   private final BlockingQueue<Done> waiting;
   private final BlockingQueue<Done> alone = new ArrayBlockingQueue<>(MAX_ALONE);
@@ -50,19 +50,18 @@ final class Deletions implements AutoCloseable {
     void delete(List<InboxRow> rows) throws SQLException;
   }
 
-  /// Is told whether MySQL answers.
-  interface Reach {
-    /// @param why MySQL does not answer
-    void told(boolean reachable, String why);
-  }
-
   private record Done(InboxRow row, Then then) {}
 
   /// @param most how many rows may wait
-  Deletions(int most, Deletion deletion, Reach reach, LongSupplier nanoTime, MeterRegistry meters) {
+  Deletions(
+      int most,
+      Deletion deletion,
+      DatabaseHealth health,
+      LongSupplier nanoTime,
+      MeterRegistry meters) {
     this.waiting = new ArrayBlockingQueue<>(most);
     this.deletion = deletion;
-    this.reach = reach;
+    this.health = health;
     this.nanoTime = nanoTime;
     this.aloneAtNanos = nanoTime.getAsLong();
     this.failures = meters.counter("cm.inbox.delete.failures");
@@ -152,7 +151,7 @@ final class Deletions implements AutoCloseable {
     for (int attempt = 1; ; attempt++) {
       try {
         deletion.delete(rows);
-        reach.told(true, "");
+        health.answered();
         return;
       } catch (SQLException failed) {
         if (isDeadlock(failed) && attempt <= MAX_DEADLOCKS) {
@@ -162,7 +161,7 @@ final class Deletions implements AutoCloseable {
           throw failed;
         }
         failures.increment();
-        reach.told(false, String.valueOf(failed.getMessage()));
+        health.failed(failed);
         if (closed.await(Math.min(attempt, 10) * 200L, TimeUnit.MILLISECONDS)) {
           throw new InterruptedException("closed");
         }

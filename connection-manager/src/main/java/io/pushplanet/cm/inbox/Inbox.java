@@ -15,7 +15,6 @@ import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.lane.Pause;
 import io.pushplanet.common.session.DeviceKey;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -38,9 +37,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// The messages that wait for devices in MySQL. A storm of connecting devices becomes few
-/// statements: a read takes up to [Settings#devicesPerRead] devices at once, and a read that is not
-/// full begins no sooner than [Settings#together] after the last one. A single device does not
-/// wait.
+/// statements: a read takes up to [InboxSettings#devicesPerRead] devices at once, and a read that
+/// is not full begins no sooner than [InboxSettings#together] after the last one. A single device
+/// does not wait.
 ///
 /// The event of a delivered row is published first, and the row is deleted after the broker has
 /// confirmed the event, so that a crash in between repeats a message instead of losing its outcome.
@@ -59,10 +58,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private final BroadcastShelf broadcasts;
   private final Events events;
   private final InstantSource clock;
-  private final Settings settings;
+  private final InboxSettings settings;
   private final BooleanSupplier heapIsFull;
   private final BlockingQueue<Request> requests;
   private final ReentrantLock gathering = new ReentrantLock();
+  private final DatabaseHealth health = new DatabaseHealth();
   private final Deletions deletions;
   private final CountDownLatch closed = new CountDownLatch(1);
   // Used only by the reader that gathers.
@@ -71,18 +71,6 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private final Counter readFailures;
   private final Counter drained;
   private final Timer written;
-  private volatile boolean reachable = true;
-
-  /// @param readers statements at once
-  /// @param waiting how many devices may wait to be read, and how many delivered rows to be deleted
-  /// @param together the least time between the beginnings of two statements that are not full
-  public record Settings(
-      int readers,
-      int waiting,
-      Duration together,
-      int devicesPerRead,
-      int rowsPerDevice,
-      int rowsPerRead) {}
 
   private record Request(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
     void unreadable() {
@@ -96,7 +84,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       DataSource database,
       Events events,
       InstantSource clock,
-      Settings settings,
+      InboxSettings settings,
       BooleanSupplier heapIsFull,
       MeterRegistry meters) {
     this.table = new InboxTable(database, settings.rowsPerDevice(), settings.rowsPerRead());
@@ -107,7 +95,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     this.heapIsFull = heapIsFull;
     this.requests = new ArrayBlockingQueue<>(settings.waiting());
     this.deletions =
-        new Deletions(settings.waiting(), this::delete, this::reached, System::nanoTime, meters);
+        new Deletions(settings.waiting(), this::delete, health, System::nanoTime, meters);
     this.reads = meters.counter("cm.inbox.reads");
     this.readFailures = meters.counter("cm.inbox.read.failures");
     this.drained = meters.counter("cm.inbox.drained");
@@ -126,7 +114,7 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   }
 
   public boolean isReachable() {
-    return reachable;
+    return health.isReachable();
   }
 
   @Override
@@ -143,11 +131,11 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       var found = new LinkedHashSet<>(table.among(devices, now));
       found.addAll(broadcasts.among(devices, now.toEpochMilli()));
       reads.increment();
-      reached(true, "");
+      health.answered();
       return Optional.of(found);
     } catch (SQLException away) {
       readFailures.increment();
-      reached(false, String.valueOf(away.getMessage()));
+      health.failed(away);
       return Optional.empty();
     }
   }
@@ -252,9 +240,9 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
     }
   }
 
-  /// Each device that is read holds up to [Settings#rowsPerDevice] rows until it has acknowledged
-  /// them, and no other limit bounds the sum. Reading is slowed down, not stopped: if sessions fill
-  /// the heap, waiting does not empty it.
+  /// Each device that is read holds up to [InboxSettings#rowsPerDevice] rows until it has
+  /// acknowledged them, and no other limit bounds the sum. Reading is slowed down, not stopped: if
+  /// sessions fill the heap, waiting does not empty it.
   private void awaitRoom() throws InterruptedException {
     for (int looks = 0; looks < MAX_LOOKS && heapIsFull.getAsBoolean(); looks++) {
       if (closed.await(LOOKS_AGAIN_MILLIS, TimeUnit.MILLISECONDS)) {
@@ -275,14 +263,14 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
       Map<DeviceKey, InboxPage.Rows> pages =
           broadcasts.withBroadcasts(table.read(devices, now), devices, now.toEpochMilli());
       reads.increment();
-      reached(true, "");
+      health.answered();
       byDevice.forEach((device, asked) -> {
         InboxPage page = pages.getOrDefault(device, InboxPage.Rows.NONE);
         asked.forEach(request -> tasks.add(request.loop(), () -> request.then().accept(page)));
       });
     } catch (SQLException away) {
       readFailures.increment();
-      reached(false, String.valueOf(away.getMessage()));
+      health.failed(away);
       batch.forEach(request -> tasks.add(request.loop(), request::unreadable));
     } catch (RuntimeException | Error bug) {
       LOG.error("event=inbox_read_error", bug);
@@ -295,17 +283,6 @@ public final class Inbox implements ParkedMessages, AutoCloseable {
   private void delete(List<InboxRow> rows) throws SQLException {
     table.delete(rows.stream().filter(row -> !row.isBroadcast()).toList());
     broadcasts.moveOn(rows.stream().filter(InboxRow::isBroadcast).toList(), clock.instant());
-  }
-
-  private void reached(boolean now, String why) {
-    if (reachable != now) {
-      reachable = now;
-      if (now) {
-        LOG.info("event=inbox_back");
-      } else {
-        LOG.warn("event=inbox_away reason=\"{}\"", why);
-      }
-    }
   }
 
   @Override

@@ -15,7 +15,7 @@ class InboxConfiguration {
       DataSource database,
       EventLane events,
       Clock clock,
-      Inbox.Settings settings,
+      InboxSettings settings,
       Heap heap,
       MeterRegistry meters) {
     return new Inbox(database, events, clock, settings, heap::isFull, meters);

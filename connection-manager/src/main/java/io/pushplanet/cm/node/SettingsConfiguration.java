@@ -2,7 +2,7 @@ package io.pushplanet.cm.node;
 
 import io.pushplanet.cm.delivery.DeliverySettings;
 import io.pushplanet.cm.directory.DirectorySettings;
-import io.pushplanet.cm.inbox.Inbox;
+import io.pushplanet.cm.inbox.InboxSettings;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.transport.TransportSettings;
 import io.pushplanet.cm.uplink.UplinkSettings;
@@ -36,9 +36,9 @@ class SettingsConfiguration {
   }
 
   @Bean
-  Inbox.Settings inboxSettings(NodeSettings settings) {
+  InboxSettings inboxSettings(NodeSettings settings) {
     NodeSettings.Inbox of = settings.inbox();
-    return new Inbox.Settings(
+    return new InboxSettings(
         of.readers(),
         of.waiting(),
         of.together(),

@@ -294,7 +294,7 @@ class InboxTableIT {
           return true;
         },
         MutableClock.started(),
-        new Inbox.Settings(1, 100, Duration.ZERO, 1, PER_DEVICE, PER_READ),
+        new InboxSettings(1, 100, Duration.ZERO, 1, PER_DEVICE, PER_READ),
         heapIsFull::get,
         meters);
   }
