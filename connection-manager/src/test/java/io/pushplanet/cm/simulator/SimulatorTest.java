@@ -57,7 +57,7 @@ class SimulatorTest {
   }
 
   /// Lives that once went wrong, with the reason. Their seeds lead to other stories when the
-  /// simulation changes; each mechanism has its own test (`RegistrarTest`, `RedisDirectoryIT`).
+  /// simulation changes; each mechanism has its own test in the package `directory`.
   @ParameterizedTest(name = "{1}")
   @CsvSource({
     "14316, a node announced a session and then wrote that it had no subscription",
