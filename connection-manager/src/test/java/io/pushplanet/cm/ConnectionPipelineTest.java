@@ -29,6 +29,7 @@ import io.pushplanet.common.session.SessionOwner;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /// CONNECTs, wills, and frames that arrive during a connect.
@@ -317,7 +318,9 @@ class ConnectionPipelineTest extends PipelineScene {
     letGo();
     assertThat(directory.lastCommands())
         .as("who claimed it since waits for that")
-        .endsWith(new Command.ConfirmRelease(device, new SessionOwner(new NodeId("b"), 1_000), ""));
+        .endsWith(
+            new Command.ConfirmRelease(
+                device, new SessionOwner(new NodeId("b"), 1_000), Optional.empty()));
     assertThat(settled).containsExactly(new Settlement.NotHere());
   }
 }

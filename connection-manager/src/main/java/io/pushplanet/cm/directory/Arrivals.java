@@ -248,7 +248,7 @@ final class Arrivals {
   void await(DeviceKey device, WaitingClaim claim, Consumer<Optional<RememberedSession>> then) {
     Arriving now = arriving.get(device);
     if (now != null) {
-      now.answerTo(claim).ifPresent(release -> claim.goOn(RememberedSession.read(release)));
+      now.answerTo(claim).ifPresent(release -> claim.goOn(SessionText.read(release)));
     }
     if (claim.isWaiting()) {
       timer.after(
@@ -268,7 +268,7 @@ final class Arrivals {
     if (now != null) {
       now.waiting().stream()
           .filter(claim -> claim.isAnsweredBy(release))
-          .forEach(claim -> claim.goOn(RememberedSession.read(release)));
+          .forEach(claim -> claim.goOn(SessionText.read(release)));
     }
   }
 }

@@ -1,17 +1,13 @@
 package io.pushplanet.cm.directory;
 
-import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.SessionNotice.SessionRelease;
 import io.pushplanet.common.session.SessionOwner;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// What all nodes share about devices: the owner of each device, and the subscriptions of
@@ -24,44 +20,7 @@ import org.jspecify.annotations.Nullable;
 public interface Directory {
   /// @param subscription null when the device left without one
   /// @param epoch of the connection that held the session before
-  record RememberedSession(@Nullable Subscription subscription, long epoch) {
-    private static final Pattern FORM = Pattern.compile("([0-3]),([0-9]{1,9})(?:,([0-9]{1,18}))?");
-
-    /// Written for a session without a subscription; nodes of an earlier version take it for no
-    /// session.
-    private static final String NONE = "3,0";
-
-    /// A session's subscription as Redis holds it.
-    static String text(@Nullable Subscription subscription) {
-      return subscription == null
-          ? NONE
-          : subscription.qos().ordinal() + "," + subscription.identifier();
-    }
-
-    /// The session that a former owner describes.
-    static Optional<RememberedSession> read(SessionRelease release) {
-      return release.session().isEmpty()
-          ? Optional.empty()
-          : read(release.session() + "," + release.epoch());
-    }
-
-    /// `qos,identifier,epoch`; nodes of an earlier version wrote no epoch. Empty for any other
-    /// form.
-    static Optional<RememberedSession> read(String text) {
-      Matcher parts = FORM.matcher(text);
-      if (!parts.matches()) {
-        return Optional.empty();
-      }
-      Subscription subscription =
-          text.startsWith(NONE)
-              ? null
-              : Subscription.of(
-                  QoS.of(Integer.parseInt(parts.group(1))), Integer.parseInt(parts.group(2)));
-      String epoch = parts.group(3);
-      return Optional.of(
-          new RememberedSession(subscription, epoch == null ? 0 : Long.parseLong(epoch)));
-    }
-  }
+  record RememberedSession(@Nullable Subscription subscription, long epoch) {}
 
   /// What a connecting device wants of its former session.
   enum FormerSession {
@@ -94,8 +53,9 @@ public interface Directory {
 
     /// Tells the node that claimed the device that this node has released it.
     ///
-    /// @param session as [RememberedSession#text] writes it; empty when there is nothing to resume
-    record ConfirmRelease(DeviceKey device, SessionOwner claimant, String session)
+    /// @param session that can be resumed
+    record ConfirmRelease(
+        DeviceKey device, SessionOwner claimant, Optional<RememberedSession> session)
         implements Command {}
 
     /// The connection ended; the session lives for `seconds` more.

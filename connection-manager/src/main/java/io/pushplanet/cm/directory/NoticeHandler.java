@@ -9,6 +9,7 @@ import io.pushplanet.common.session.SessionNotice.Denial;
 import io.pushplanet.common.session.SessionNotice.Handover;
 import io.pushplanet.common.session.SessionNotice.SessionRelease;
 import io.pushplanet.common.session.SessionNotice.Takeover;
+import java.util.Optional;
 
 /// Applies what other processes tell this node of its devices. Each notice changes [Arrivals]
 /// before it looks into the table, because a connection enters the table before it leaves
@@ -52,7 +53,7 @@ final class NoticeHandler {
     DeviceSession session = table.find(device);
     if (session == null) {
       if (!mayArrive) {
-        pendingTakeovers.confirm(device, "");
+        pendingTakeovers.confirm(device, Optional.empty());
       }
       return;
     }

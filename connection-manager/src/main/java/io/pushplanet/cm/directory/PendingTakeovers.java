@@ -1,10 +1,12 @@
 package io.pushplanet.cm.directory;
 
 import io.pushplanet.cm.directory.Directory.Command;
+import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionOwner;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /// Claims of other nodes for devices of this node. Each claimant waits until this node confirms
@@ -41,9 +43,8 @@ final class PendingTakeovers {
 
   /// This node has released the device.
   ///
-  /// @param session as [Directory.RememberedSession#text] writes it; empty when there is nothing to
-  ///     resume
-  void confirm(DeviceKey device, String session) {
+  /// @param session that can be resumed
+  void confirm(DeviceKey device, Optional<RememberedSession> session) {
     List<SessionOwner> all = claimants.remove(device);
     if (all != null) {
       confirm(device, all, session);
@@ -62,7 +63,7 @@ final class PendingTakeovers {
               all.stream().filter(claimant -> claimant.epoch() >= epoch).toList();
           return newer.isEmpty() ? null : newer;
         });
-    confirm(device, older, "");
+    confirm(device, older, Optional.empty());
   }
 
   /// The device stays here, and its claimants are not answered.
@@ -70,7 +71,8 @@ final class PendingTakeovers {
     claimants.remove(device);
   }
 
-  private void confirm(DeviceKey device, List<SessionOwner> some, String session) {
+  private void confirm(
+      DeviceKey device, List<SessionOwner> some, Optional<RememberedSession> session) {
     for (SessionOwner claimant : some) {
       if (health.isReachable() && commands.waiting() < mostWaiting) {
         commands.add(new Command.ConfirmRelease(device, claimant, session), null);

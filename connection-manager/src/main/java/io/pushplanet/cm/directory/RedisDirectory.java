@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /// The directory in Redis. If Redis loses its data, the remembered subscriptions are lost: a device
@@ -217,22 +218,22 @@ final class RedisDirectory implements Directory {
       case Command.Claim(_, FormerSession former, long ends) ->
           put(into, "claim", 0, ends, device, word(former));
       case Command.Remember(_, long epoch, Subscription subscription, long ends) ->
-          put(into, "remember", epoch, ends, device, RememberedSession.text(subscription));
+          put(into, "remember", epoch, ends, device, SessionText.of(subscription));
       case Command.Forget(_, long epoch, long ends) -> put(into, "forget", epoch, ends, device, "");
       case Command.Release(_, long epoch) -> put(into, "release", epoch, 0, device, "");
-      case Command.ConfirmRelease(_, SessionOwner claimant, String session) ->
+      case Command.ConfirmRelease(_, SessionOwner claimant, Optional<RememberedSession> session) ->
           put(
               into,
               "letgo",
               claimant.epoch() - 1,
               0,
               device,
-              claimant.node().value() + " " + session);
+              claimant.node().value() + " " + SessionText.of(session));
       case Command.End(_, long epoch, long seconds, Subscription left, long ends) -> {
         long millis =
             Math.min(
                 Duration.ofSeconds(seconds).toMillis(), SessionTerms.LONGEST_EXPIRY.toMillis());
-        put(into, "end", epoch, ends, device, millis + " " + RememberedSession.text(left));
+        put(into, "end", epoch, ends, device, millis + " " + SessionText.of(left));
       }
     }
   }
@@ -270,7 +271,7 @@ final class RedisDirectory implements Directory {
         Long.parseLong(line, 0, line.indexOf('|'), 10),
         SessionDirectory.parse(line.substring(first + 1, second)),
         line.charAt(second + 1) == HEARD,
-        RememberedSession.read(line.substring(second + 2)));
+        SessionText.read(line.substring(second + 2)));
   }
 
   @Override

@@ -258,7 +258,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     Arrival arrival = arrivals.arrived(device, epoch);
     DeviceSession session = table.find(device);
     if (session == null && !arrivals.isArriving(device)) {
-      pendingTakeovers.confirm(device, "");
+      pendingTakeovers.confirm(device, Optional.empty());
     }
     if (session != null && arrival == Arrival.PRESUMED) {
       // The directory may be back, and all other sessions may have been compared with it.
@@ -291,8 +291,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
                     device, claim.epoch(), expirySeconds, session.subscription(), passwordEnds))
             .orElseGet(() -> new Command.Release(device, claim.epoch())));
     if (!arrivals.isArriving(device)) {
-      pendingTakeovers.confirm(
-          device, held.map(session -> RememberedSession.text(session.subscription())).orElse(""));
+      pendingTakeovers.confirm(device, held);
     }
   }
 
@@ -337,7 +336,11 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     boolean known = !session.isPresumed() && (left != null || session.isHeard());
     long seconds = known ? expirySeconds : 0;
     send(new Command.End(session.key(), session.epoch(), seconds, left, session.passwordEnds()));
-    pendingTakeovers.confirm(session.key(), seconds > 0 ? RememberedSession.text(left) : "");
+    pendingTakeovers.confirm(
+        session.key(),
+        seconds > 0
+            ? Optional.of(new RememberedSession(left, session.epoch()))
+            : Optional.empty());
   }
 
   /// A release that cannot be sent now is sent later. A subscription is not: its session is

@@ -166,7 +166,7 @@ class ClaimsTest extends RegistrarScene {
     assertThat(directory.commands)
         .containsExactly(
             new Command.Claim(other, FormerSession.RESUME, ENDS),
-            new Command.ConfirmRelease(other, before, ""));
+            new Command.ConfirmRelease(other, before, Optional.empty()));
   }
 
   /// The later connection is gone, and its end has removed the entry in the directory.

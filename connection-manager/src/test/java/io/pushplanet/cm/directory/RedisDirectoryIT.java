@@ -343,6 +343,8 @@ class RedisDirectoryIT {
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
       long former = claim(a, FormerSession.RESUME).epoch();
       long owner = claim(b, FormerSession.RESUME).epoch();
+      var claimant = new SessionOwner(nodeB, owner);
+      var described = new RememberedSession(AT_ONE, former);
 
       a.execute(
           List.of(
@@ -353,8 +355,8 @@ class RedisDirectoryIT {
       a.execute(
           List.of(
               new Command.End(device(1), former, 3_600, AT_ONE, ENDS),
-              new Command.ConfirmRelease(device(1), new SessionOwner(nodeB, owner), "1,7"),
-              new Command.ConfirmRelease(device(1), new SessionOwner(nodeB, owner), "")));
+              new Command.ConfirmRelease(device(1), claimant, Optional.of(described)),
+              new Command.ConfirmRelease(device(1), claimant, Optional.empty())));
       b.execute(List.of(new Command.End(device(1), owner, 3_600, AT_ONE, ENDS)));
 
       assertThat(told.poll(60, TimeUnit.SECONDS))
@@ -655,7 +657,7 @@ class RedisDirectoryIT {
     a.execute(List.of(new Command.Remember(device(1), rightful, AT_ONE, ENDS)));
     link.connection().sync().set("denied:shop/" + unique + "-1", Long.toString(ENDS - 1));
     long made = rightful + 1_000;
-    var kept = RememberedSession.text(AT_ONE) + "," + rightful;
+    var kept = SessionText.of(AT_ONE) + "," + rightful;
 
     for (var order :
         List.of(

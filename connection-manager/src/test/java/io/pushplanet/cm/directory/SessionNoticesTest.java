@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.cm.directory.Directory.Answer;
 import io.pushplanet.cm.directory.Directory.Command;
 import io.pushplanet.cm.directory.Directory.FormerSession;
+import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.directory.Registrar.Claim;
 import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.common.session.NodeId;
@@ -27,7 +28,8 @@ class SessionNoticesTest extends RegistrarScene {
 
     assertThat(directory.commands)
         .containsExactly(
-            new Command.ConfirmRelease(other, new SessionOwner(new NodeId("b"), EPOCH), ""));
+            new Command.ConfirmRelease(
+                other, new SessionOwner(new NodeId("b"), EPOCH), Optional.empty()));
   }
 
   @Test
@@ -47,7 +49,9 @@ class SessionNoticesTest extends RegistrarScene {
 
     assertThat(registrar.arrived(other, EPOCH + 1)).isFalse();
 
-    assertThat(directory.commands).last().isEqualTo(new Command.ConfirmRelease(other, next, ""));
+    assertThat(directory.commands)
+        .last()
+        .isEqualTo(new Command.ConfirmRelease(other, next, Optional.empty()));
   }
 
   @Test
@@ -63,7 +67,8 @@ class SessionNoticesTest extends RegistrarScene {
     assertThat(directory.commands)
         .containsExactly(
             new Command.End(DEVICE, EPOCH, 3_600, AT_ONE, ENDS),
-            new Command.ConfirmRelease(DEVICE, claimant, "1,0"));
+            new Command.ConfirmRelease(
+                DEVICE, claimant, Optional.of(new RememberedSession(AT_ONE, EPOCH))));
   }
 
   @Test

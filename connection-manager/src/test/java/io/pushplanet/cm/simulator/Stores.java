@@ -368,17 +368,25 @@ final class Stores {
         return;
       }
       boolean known = seconds > 0 || bugs.contains(Bug.RELEASE_DESCRIBES_UNKNOWN_SESSION);
-      var session =
-          !known ? "" : left == null ? "3,0" : left.qos().ordinal() + "," + left.identifier();
-      describe(device, epoch, owner, session);
+      describe(
+          device,
+          epoch,
+          owner,
+          known ? Optional.of(new RememberedSession(left, epoch)) : Optional.empty());
     }
 
-    private void describe(DeviceKey device, long epoch, SessionOwner owner, String session) {
+    private void describe(
+        DeviceKey device, long epoch, SessionOwner owner, Optional<RememberedSession> described) {
       var there = subscribers.get(owner.node());
       if (there != null) {
+        var session = described.map(held -> text(held.subscription())).orElse("");
         world.tell(node.id.value(), "leaves " + session + " of " + device.device().value());
         there.hears(new SessionRelease(device, epoch, session));
       }
+    }
+
+    private static String text(@Nullable Subscription left) {
+      return left == null ? "3,0" : left.qos().ordinal() + "," + left.identifier();
     }
 
     private Answer claim(DeviceKey device, FormerSession wish) {
