@@ -10,6 +10,10 @@ import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.Script;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -18,6 +22,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -35,149 +40,17 @@ final class RedisDirectory implements Directory {
   private static final char HEARD = '1';
   private static final char BETWEEN = '\n';
 
-  /// Lua: the epoch under which a session was written.
-  private static final String WRITTEN =
-      """
-      local function written(held) return held and tonumber(string.match(held, '^%d+,%d+,(%d+)$')) end
-      """;
-
-  /// KEYS two for each session, as below. ARGV this node, the owner to answer for a newer session
-  /// that has ended, then the epoch and the end of the password of each session. A remembered
-  /// session that is older than the announced one is deleted: its device was not told of it.
   private static final Script ANNOUNCE =
-      Script.of(
-          SessionDirectory.FUNCTIONS
-              + Denials.FUNCTIONS
-              + WRITTEN
-              + """
-              local owners = {}
-              for i = 1, #KEYS / 2 do
-                local key, kept, epoch, ends = KEYS[2 * i - 1], KEYS[2 * i], ARGV[2 * i + 1], ARGV[2 * i + 2]
-                local by = written(text(kept))
-                if denied(string.sub(key, 9), ends) then
-                  owners[i] = '-'
-                elseif by and by > tonumber(epoch) then
-                  local owner = text(key)
-                  local held = owner and tonumber(string.match(owner, '^%d+'))
-                  owners[i] = held and held >= by and owner or string.format('%.0f', by) .. '|' .. ARGV[2]
-                else
-                  owners[i] = announce(key, ARGV[1], epoch)
-                  if by and by < tonumber(epoch) and owners[i] == epoch .. '|' .. ARGV[1] then redis.call('DEL', kept) end
-                end
-              end
-              return owners
-              """);
-
-  /// ARGV node, now in ms, longest life of a session in ms, and the commands, a line for each: its
-  /// name, the writer's epoch, the end of the password of the writer's session, the device, and an
-  /// argument. Answers with a text for each. A device has two keys: the owner, and the subscription
-  /// (`qos,identifier,epoch`). A command that fails (a key holds something else) fails alone.
-  ///
-  /// All commands are one argument, because each argument costs the client time. Only a cluster
-  /// needs the keys' names beforehand, and there no script can use the keys of many devices anyway.
-  ///
-  /// A claim with a denied password changes nothing. A session that came by a denied password while
-  /// its node could not ask Redis changes nothing but its own owner's entry: its epoch was made up
-  /// by the node, and may be above that of the device as it was registered anew.
-  ///
-  /// Each claim that was heard is answered to the node that made it, under the epoch before the
-  /// claim, once the device is released. A node that lost a session before it heard of the claim
-  /// describes the session to the present owner if Redis remembers nothing, so that this owner need
-  /// not guess whether there was a session.
-  ///
-  /// The epoch of a claim is above that of the session that it resumes, even if that session ended
-  /// on a node whose clock is ahead.
-  ///
-  /// "No subscription" is remembered only from the end of the owner's connection to the next
-  /// connection: if Redis loses a SUBSCRIBE, the device must not be told "session present". The end
-  /// of a connection does not restore a session that Redis has lost, because the connection may be
-  /// an old one, whose window of unacknowledged packets would be taken for the last one.
+      Script.of(SessionDirectory.FUNCTIONS + Denials.FUNCTIONS + lua("written") + lua("announce"));
   private static final Script EXECUTE =
       Script.of(
           SessionDirectory.FUNCTIONS
               + Denials.FUNCTIONS
               + LastSeen.FUNCTIONS
-              + WRITTEN
-              + """
-              local node, now, longest = ARGV[1], ARGV[2], ARGV[3]
-              local function not_before(kept)
-                local by = written(text(kept))
-                return by and by >= tonumber(now) and string.format('%.0f', by + 1) or now
-              end
-              local function take_up(kept, wish, epoch)
-                local held = text(kept)
-                if not held then return '' end
-                if wish == 'resume' and string.sub(held, 1, 1) ~= '3' then
-                  redis.call('SET', kept, string.match(held, '^%d+,%d+') .. ',' .. epoch, 'PX', longest)
-                  return held
-                end
-                redis.call('DEL', kept)
-                return wish == 'forget' and '' or held
-              end
-              local function may_write(key, kept, epoch)
-                local owner = tonumber(string.match(text(key) or '', '^%d+'))
-                if owner and owner > tonumber(epoch) then return false end
-                local by = written(text(kept))
-                return not by or by <= tonumber(epoch)
-              end
-              local function outlive(kept, millis, left, epoch, ours)
-                local bare = string.sub(left, 1, 1) == '3'
-                if millis == '0' or bare and not ours then redis.call('DEL', kept)
-                elseif ours and (bare or text(kept)) then redis.call('SET', kept, left .. ',' .. epoch, 'PX', millis)
-                else redis.call('PEXPIRE', kept, millis) end
-              end
-              local function leave(device, epoch, heir, session)
-                redis.call('PUBLISH', 'takeover:' .. heir, 'left|' .. epoch .. '|' .. session .. '|' .. device)
-              end
-              local function bequeath(device, key, kept, millis, left, epoch)
-                local newer, heir = string.match(text(key) or '', '^(%d+)|(.+)$')
-                if heir and heir ~= node and tonumber(newer) > tonumber(epoch) and not text(kept) then
-                  leave(device, epoch, heir, millis == '0' and '' or left)
-                end
-              end
-              local function carry_out(device, what, epoch, ends, more)
-                local key, kept = 'session:' .. device, 'mqtt-session:' .. device
-                if what == 'letgo' then
-                  leave(device, epoch, string.match(more, '^(%S+) (.*)$'))
-                  return ''
-                end
-                if what == 'claim' then
-                  if denied(device, ends) then return '-' end
-                  local owner, former, heard = claim(key, node, not_before(kept))
-                  seen(device, now)
-                  local fine, held = pcall(take_up, kept, more, string.match(owner, '^%d+'))
-                  return owner .. '\\n' .. former .. '\\n' .. (heard and '1' or '0') .. (fine and held or '')
-                end
-                local ours = text(key) == epoch .. '|' .. node
-                if what == 'release' or what == 'end' then release(key, node, epoch) end
-                if what ~= 'release' and not ours and denied(device, ends) then return '' end
-                local millis, left = string.match(more, '^(%d+) (.+)$')
-                if what == 'end' and not ours then bequeath(device, key, kept, millis, left, epoch) end
-                if what == 'release' or not may_write(key, kept, epoch) then return '' end
-                if what == 'remember' then redis.call('SET', kept, more .. ',' .. epoch, 'PX', longest)
-                elseif what == 'end' then outlive(kept, millis, left, epoch, ours)
-                else redis.call('DEL', kept) end
-                return ''
-              end
-              local answers = {}
-              for what, epoch, ends, device, more in string.gmatch(ARGV[4], '(%l+) (%d+) (%d+) (%S+) ([^\\n]*)\\n') do
-                local fine, answer = pcall(carry_out, device, what, epoch, ends, more)
-                if not fine then answer = '!' .. (type(answer) == 'table' and answer.err or tostring(answer)) end
-                answers[#answers + 1] = answer
-              end
-              return answers
-              """);
-
-  /// ARGV device and end of the password of each; answers with a text for each.
+              + lua("written")
+              + lua("execute"));
   private static final Script ASK_DENIED =
-      Script.of(
-          SessionDirectory.FUNCTIONS
-              + Denials.FUNCTIONS
-              + """
-              local answers = {}
-              for i = 1, #ARGV, 2 do answers[#answers + 1] = denied(ARGV[i], ARGV[i + 1]) and '-' or '' end
-              return answers
-              """);
+      Script.of(SessionDirectory.FUNCTIONS + Denials.FUNCTIONS + lua("denied"));
 
   private final RedisLink redis;
   private final SessionDirectory directory;
@@ -189,6 +62,15 @@ final class RedisDirectory implements Directory {
     this.directory = directory;
     this.node = node;
     this.clock = clock;
+  }
+
+  /// Reads a script that lies beside this class and explains itself.
+  private static String lua(String name) {
+    try (InputStream file = RedisDirectory.class.getResourceAsStream(name + ".lua")) {
+      return new String(Objects.requireNonNull(file, name).readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Override
@@ -224,7 +106,7 @@ final class RedisDirectory implements Directory {
       case Command.ConfirmRelease(_, SessionOwner claimant, Optional<RememberedSession> session) ->
           put(
               into,
-              "letgo",
+              "confirm",
               claimant.epoch() - 1,
               0,
               device,
