@@ -12,6 +12,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodePass;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.io.IOException;
@@ -32,6 +33,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -136,11 +138,8 @@ class DrainIT {
     var id = device.expected.get(number);
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (System.nanoTime() < deadline) {
-      var owner = directory.owner(device.key);
-      if (owner.isEmpty()) {
-        TimeUnit.MILLISECONDS.sleep(20);
-        continue;
-      }
+      var owner = new AtomicReference<SessionOwner>();
+      Eventually.within(PATIENCE, () -> owner.set(directory.owner(device.key).orElseThrow()));
       var gateway = owner.get().node().equals(staying.bean(NodeId.class)) ? fromThere : fromHere;
       var outcome =
           gateway.deliver(device.key, id, "{\"n\":" + number + "}", Duration.ofSeconds(10));
