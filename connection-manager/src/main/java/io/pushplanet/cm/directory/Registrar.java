@@ -205,7 +205,8 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
                   device,
                   waiting,
                   released -> {
-                    var taken = new Claim.Taken(claimed.epoch(), inherited(request, claimed, released));
+                    var taken =
+                        new Claim.Taken(claimed.epoch(), inherited(request, claimed, released));
                     request.loop().execute(() -> request.then().accept(taken));
                   }),
           () -> request.then().accept(new Claim.Taken(claimed.epoch(), claimed.remembered())));
@@ -236,11 +237,10 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     if (request.former() == FormerSession.RESUME) {
       released
           .map(RememberedSession::subscription)
-          .ifPresent(
-              held ->
-                  send(
-                      new Command.Remember(
-                          request.device(), claimed.epoch(), held, request.passwordEnds())));
+          .ifPresent(held ->
+              send(
+                  new Command.Remember(
+                      request.device(), claimed.epoch(), held, request.passwordEnds())));
     }
     return released;
   }
@@ -338,9 +338,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     send(new Command.End(session.key(), session.epoch(), seconds, left, session.passwordEnds()));
     pendingTakeovers.confirm(
         session.key(),
-        seconds > 0
-            ? Optional.of(new RememberedSession(left, session.epoch()))
-            : Optional.empty());
+        seconds > 0 ? Optional.of(new RememberedSession(left, session.epoch())) : Optional.empty());
   }
 
   /// A release that cannot be sent now is sent later. A subscription is not: its session is

@@ -6,7 +6,6 @@ import io.pushplanet.cm.directory.Directory.Announced;
 import io.pushplanet.cm.directory.Directory.Answer;
 import io.pushplanet.cm.directory.Directory.Command;
 import io.pushplanet.cm.directory.Directory.FormerSession;
-import io.pushplanet.cm.directory.Registrar.Claim;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.QuietClient;

@@ -6,7 +6,6 @@ import io.pushplanet.cm.directory.Directory.Answer;
 import io.pushplanet.cm.directory.Directory.Command;
 import io.pushplanet.cm.directory.Directory.FormerSession;
 import io.pushplanet.cm.directory.Directory.RememberedSession;
-import io.pushplanet.cm.directory.Registrar.Claim;
 import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionNotice.Denial;

@@ -59,7 +59,8 @@ class BroadcastShelfIT {
       listsOf(broadcasts.getLast(), 30_000, 100);
     }
 
-    var pages = shelf.withBroadcasts(Map.of(), devices(0, 29_998, 17_500, 17_501), NOW.toEpochMilli());
+    var pages =
+        shelf.withBroadcasts(Map.of(), devices(0, 29_998, 17_500, 17_501), NOW.toEpochMilli());
 
     assertThat(pages).containsOnlyKeys(devices(0, 29_998, 17_500));
     pages
@@ -81,7 +82,8 @@ class BroadcastShelfIT {
           .containsExactlyElementsOf(devices(7));
     }
 
-    var page = shelf.withBroadcasts(Map.of(), devices(7), NOW.toEpochMilli()).get(devices(7).getFirst());
+    var page =
+        shelf.withBroadcasts(Map.of(), devices(7), NOW.toEpochMilli()).get(devices(7).getFirst());
     assertThat(page.rows()).hasSize(300);
   }
 

@@ -280,9 +280,7 @@ class DrainTest {
 
     synchronized void advance(Duration length) {
       long end = nowNanos + length.toNanos();
-      for (Later next = later.peek();
-          next != null && next.dueNanos() <= end;
-          next = later.peek()) {
+      for (Later next = later.peek(); next != null && next.dueNanos() <= end; next = later.peek()) {
         later.remove();
         nowNanos = Math.max(nowNanos, next.dueNanos());
         next.task().run();
