@@ -114,6 +114,24 @@ class ComposeFileTest {
         .allSatisfy(target -> assertThat(targets).contains(target));
   }
 
+  @Test
+  void prometheus_finds_the_alerts_that_are_mounted_beside_its_configuration() {
+    assertThat(load("docs/operations/prometheus.yml").get("rule_files"))
+        .isEqualTo(List.of("alerts.yml"));
+    assertThat(String.valueOf(service("prometheus").get("volumes")))
+        .contains("./docs/operations/alerts.yml:/etc/prometheus/alerts.yml");
+
+    List<?> groups = (List<?>) load("docs/operations/alerts.yml").get("groups");
+    assertThat(groups.stream().flatMap(group -> ((List<?>) map(group).get("rules")).stream()))
+        .isNotEmpty()
+        .allSatisfy(rule -> {
+          assertThat(map(rule).get("alert")).isInstanceOf(String.class);
+          assertThat(map(rule).get("expr")).isInstanceOf(String.class);
+          assertThat(map(map(rule).get("labels")).get("severity")).isIn("critical", "warning");
+          assertThat(map(map(rule).get("annotations")).get("summary")).isInstanceOf(String.class);
+        });
+  }
+
   private Map<?, ?> services() {
     return map(compose.get("services"));
   }
