@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
@@ -102,6 +104,24 @@ class ComposeFileTest {
   }
 
   @Test
+  void an_image_runs_its_program_with_the_collector_that_it_is_measured_with() throws IOException {
+    String dockerfile = Files.readString(ROOT.resolve("Dockerfile"));
+    Matcher options =
+        Pattern.compile("= connection-manager ]; then echo \"(.+)\"; else echo \"(.+)\"; fi")
+            .matcher(dockerfile);
+
+    assertThat(options.find()).isTrue();
+    assertThat(options.group(1))
+        .isEqualTo(
+            collectorIn("perf-tests/load/src/main/java/io/pushplanet/load/node/JvmFlags.java"));
+    assertThat(options.group(2))
+        .isEqualTo(
+            collectorIn(
+                "quickstart/src/main/java/io/pushplanet/quickstart/platform/BuiltPrograms.java"));
+    assertThat(dockerfile).contains("> /application/jvm.options", "\"@jvm.options\"");
+  }
+
+  @Test
   void prometheus_scrapes_every_program_at_its_management_port() {
     String targets = String.valueOf(load("docs/operations/prometheus.yml").get("scrape_configs"));
 
@@ -130,6 +150,14 @@ class ComposeFileTest {
           assertThat(map(map(rule).get("labels")).get("severity")).isIn("critical", "warning");
           assertThat(map(map(rule).get("annotations")).get("summary")).isInstanceOf(String.class);
         });
+  }
+
+  private static String collectorIn(String source) throws IOException {
+    return Pattern.compile("\"(-XX:[+]Use\\w+GC|-XX:NewRatio=\\d+)\"")
+        .matcher(Files.readString(ROOT.resolve(source)))
+        .results()
+        .map(flag -> flag.group(1))
+        .collect(Collectors.joining(" "));
   }
 
   private Map<?, ?> services() {
