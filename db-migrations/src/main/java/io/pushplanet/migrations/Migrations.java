@@ -1,6 +1,7 @@
 package io.pushplanet.migrations;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.flywaydb.core.api.logging.Log;
@@ -11,6 +12,9 @@ import org.flywaydb.core.api.logging.LogFactory;
 /// ([PatientStatements]).
 public final class Migrations {
   private static final Log LOG = LogFactory.getLog(Migrations.class);
+  private static final String URL = "PUSHPLANET_MYSQL_URL";
+  private static final String USER = "PUSHPLANET_MYSQL_USER";
+  private static final String PASSWORD = "PUSHPLANET_MYSQL_PASSWORD";
 
   private Migrations() {}
 
@@ -44,16 +48,29 @@ public final class Migrations {
         .load();
   }
 
-  /// `java -cp … Migrations JDBC_URL USER PASSWORD [repair]`
+  /// `java -cp … Migrations [repair]`. The database stands in the environment, because all users of
+  /// a machine can read its processes' command lines.
   public static void main(String[] arguments) {
-    boolean repair = arguments.length == 4 && arguments[3].equals("repair");
-    if (arguments.length != 3 && !repair) {
-      System.err.println("usage: Migrations JDBC_URL USER PASSWORD [repair]");
+    boolean repair = List.of(arguments).equals(List.of("repair"));
+    List<String> missing =
+        Stream.of(URL, USER, PASSWORD).filter(variable -> environment(variable).isEmpty()).toList();
+    if (!missing.isEmpty() || (arguments.length > 0 && !repair)) {
+      System.err.println(
+          "usage: Migrations [repair], with %s, %s and %s in the environment"
+              .formatted(URL, USER, PASSWORD));
+      missing.forEach(variable -> System.err.println(variable + " is missing"));
       System.exit(2);
     }
     if (repair) {
-      System.out.println("repaired: " + repair(arguments[0], arguments[1], arguments[2]));
+      System.out.println(
+          "repaired: " + repair(environment(URL), environment(USER), environment(PASSWORD)));
     }
-    System.out.println("migrations applied: " + migrate(arguments[0], arguments[1], arguments[2]));
+    System.out.println(
+        "migrations applied: "
+            + migrate(environment(URL), environment(USER), environment(PASSWORD)));
+  }
+
+  private static String environment(String variable) {
+    return System.getenv().getOrDefault(variable, "");
   }
 }

@@ -86,6 +86,15 @@ class ComposeFileTest {
   }
 
   @Test
+  void no_secret_is_on_a_command_line() {
+    services()
+        .forEach((name, service) ->
+            assertThat(String.valueOf(map(service).get("command")))
+                .as("%s", name)
+                .doesNotContain("${"));
+  }
+
+  @Test
   void every_file_it_mounts_or_builds_from_exists() {
     services()
         .forEach((name, service) -> {

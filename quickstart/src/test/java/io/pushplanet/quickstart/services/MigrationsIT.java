@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.migrations.Migrations;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -71,6 +75,49 @@ class MigrationsIT {
     assertThat(Migrations.repair(url, mysql.user(), mysql.password())).isNotEmpty();
 
     assertThat(migrate()).isPositive();
+  }
+
+  @Test
+  void the_program_takes_the_database_from_the_environment() throws Exception {
+    Map<String, String> database =
+        Map.of(
+            "PUSHPLANET_MYSQL_URL", url,
+            "PUSHPLANET_MYSQL_USER", mysql.user(),
+            "PUSHPLANET_MYSQL_PASSWORD", mysql.password());
+
+    assertThat(program(database, "repair")).contains("repaired: ", "migrations applied: ", "exit 0");
+    assertThat(program(database)).contains("migrations applied: 0", "exit 0");
+    assertThat(program(database, url, mysql.user(), mysql.password())).contains("usage", "exit 2");
+  }
+
+  @Test
+  void the_program_names_the_variable_that_is_missing() throws Exception {
+    assertThat(program(Map.of("PUSHPLANET_MYSQL_URL", url, "PUSHPLANET_MYSQL_USER", mysql.user())))
+        .contains("PUSHPLANET_MYSQL_PASSWORD is missing", "exit 2")
+        .doesNotContain("PUSHPLANET_MYSQL_URL is missing");
+  }
+
+  /// What the program prints, and how it ends.
+  private static String program(Map<String, String> database, String... arguments)
+      throws Exception {
+    var command =
+        new ArrayList<>(
+            List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Migrations.class.getName()));
+    command.addAll(List.of(arguments));
+    var builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().keySet().removeIf(variable -> variable.startsWith("PUSHPLANET_MYSQL_"));
+    builder.environment().putAll(database);
+    Process process = builder.start();
+    try {
+      String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      return printed + "exit " + process.waitFor();
+    } finally {
+      process.destroyForcibly();
+    }
   }
 
   private int migrate() {
