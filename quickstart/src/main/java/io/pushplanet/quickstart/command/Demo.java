@@ -213,7 +213,7 @@ final class Demo {
     }
   }
 
-  /// The newest message to the device, possibly of an earlier demo.
+  /// The newest messages to the device; some may be of an earlier demo.
   private List<JsonNode> deliveries(String device) {
     var deliveries = new ArrayList<JsonNode>();
     api.get(devices + device + "/deliveries?limit=5").path("data").forEach(deliveries::add);

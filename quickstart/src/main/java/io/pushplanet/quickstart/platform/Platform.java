@@ -27,8 +27,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 
 /// The whole platform on this machine: MySQL, Redis and an AMQP broker, the simulators of Apple,
-/// Google and a push service, and the four programs, each in a process of its own. They end with
-/// this JVM, even by `kill -9`.
+/// Google, Huawei and a Web Push service, and the four programs, each in a process of its own. They
+/// end with this JVM, even by `kill -9`.
 ///
 /// Used by `./pushplanet up`, and by tests that kill and restart processes. Thread-safe.
 public final class Platform implements AutoCloseable {
@@ -59,7 +59,7 @@ public final class Platform implements AutoCloseable {
     this.progress = progress;
     this.lock = lock;
     this.built = new BuiltPrograms(plan.root());
-    leftovers(plan.state());
+    endLeftovers(plan.state());
     this.ports = plan.ports().resolved();
     var random = new SecureRandom();
     this.secrets = Secrets.in(plan.state(), random);
@@ -193,7 +193,7 @@ public final class Platform implements AutoCloseable {
     // must not cut the stop short.
     boolean interrupted = Thread.interrupted();
     AddressFile.delete(plan.state());
-    // Devices and senders first, so that they get no errors from a half-stopped platform.
+    // The programs before the services that they use, so that they can finish their work.
     inParallel(
         springPrograms,
         program -> {
@@ -261,7 +261,7 @@ public final class Platform implements AutoCloseable {
     return process;
   }
 
-  private static void leftovers(Path state) {
+  private static void endLeftovers(Path state) {
     // A killed supervisor leaves files behind, but no processes, unless the leash was killed with
     // it.
     AddressFile.delete(state);

@@ -8,7 +8,7 @@ public enum Program {
   WORKER("gateway-worker", "gateway-worker", Listener.WORKER_MANAGEMENT),
   CONNECTION_MANAGER("connection-manager", "connection-manager", Listener.CM_MANAGEMENT),
   DASHBOARD("dashboard", "dashboard", Listener.DASHBOARD_MANAGEMENT),
-  /// Stands in for Apple and Google.
+  /// Stands in for Apple, Google, Huawei and the browsers' push services.
   SIMULATORS("simulators", "perf-tests/simulators", Listener.SIMULATORS);
 
   private final String text;

@@ -47,9 +47,9 @@ public final class LocalServices implements AutoCloseable {
     return start(choice, stateDirectory, new ServicePorts(0, 0, 0));
   }
 
-  /// Starts the services on these ports, for {@link ServicesChoice#EXTERNAL} finds them by the
-  /// environment variables `PUSHPLANET_MYSQL_URL`, `_USER`, `_PASSWORD`, `PUSHPLANET_REDIS_URI` and
-  /// `PUSHPLANET_AMQP_URI`.
+  /// Starts the services on these ports. For {@link ServicesChoice#EXTERNAL} it takes their
+  /// addresses from the environment variables `PUSHPLANET_MYSQL_URL`, `_USER`, `_PASSWORD`,
+  /// `PUSHPLANET_REDIS_URI` and `PUSHPLANET_AMQP_URI` instead.
   public static LocalServices start(
       ServicesChoice choice, Path stateDirectory, ServicePorts ports) {
     if (choice == ServicesChoice.EXTERNAL) {
