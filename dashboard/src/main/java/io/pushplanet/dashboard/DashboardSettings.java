@@ -38,6 +38,6 @@ public record DashboardSettings(
   }
 
   /// @param name the admin that is created while there is no operator
-  /// @param password that admin's password
+  /// @param password password of the admin that is created while there is no operator
   public record BootstrapOperator(@Nullable String name, @Nullable Secret password) {}
 }

@@ -32,7 +32,7 @@ public record PlatformSettings(
 
   /// @param url JDBC URL of MySQL, the authoritative store
   /// @param user MySQL user
-  /// @param password that user's password
+  /// @param password password of `pushplanet.mysql.user`
   /// @param poolSize most connections of this process to MySQL
   /// @param answerWithin how long to wait for a statement before its connection is closed, and for
   ///     a lock two thirds of it; 2s or more. dispatcher-api has 5s unless set, because its callers

@@ -88,8 +88,9 @@ public final class SettingsTable {
     if (isList(name)) {
       return "list";
     }
-    if (name.contains("$")) {
-      return Arrays.stream(load(name).getEnumConstants())
+    Object[] words = name.startsWith("java.") ? null : load(name).getEnumConstants();
+    if (words != null) {
+      return Arrays.stream(words)
           .map(word -> "`" + word.toString().toLowerCase(Locale.ROOT) + "`")
           .collect(Collectors.joining(", "));
     }

@@ -23,7 +23,7 @@ import org.springframework.validation.annotation.Validated;
 /// @param tlsPort the listener for devices with TLS; 0 = any free port
 /// @param gatewayPort the trusted listener, which only gateways may reach; 0 = any free port
 /// @param wsPort MQTT over WebSocket, path `/mqtt`; unset for none
-/// @param wssPort the same within TLS; needs `cm.tls`
+/// @param wssPort MQTT over WebSocket within TLS, path `/mqtt`; needs `cm.tls`; unset for none
 /// @param bind address of all listeners
 /// @param advertisedHost the host under which gateways and the dashboard reach this node
 /// @param deviceHost the host under which devices reach this node itself, for the Server Reference
@@ -31,7 +31,7 @@ import org.springframework.validation.annotation.Validated;
 ///     balancer
 /// @param gatewayUser the user that may log in at the trusted listener, and drain the node; must
 ///     equal `gateway.node.user`
-/// @param gatewayPassword that user's password; must equal `gateway.node.password`
+/// @param gatewayPassword password of `cm.gateway-user`; must equal `gateway.node.password`
 @Validated
 @ConfigurationProperties(prefix = "cm", ignoreUnknownFields = false)
 record NodeSettings(
@@ -100,12 +100,12 @@ record NodeSettings(
   /// @param serverReference `host:port` told to MQTT 5 clients while this node is full or leaving;
   ///     blank names another node, if one with a `cm.device-host` is alive
   /// @param connectsPerSecond connections per second of each listener; others wait in the kernel's
-  ///     queue. 0 for no limit, as below
+  ///     queue; 0: no limit
   /// @param addressConnectsPerSecond connections per second of one source address (IPv6: /64);
-  ///     others are closed before TLS
+  ///     others are closed before TLS; 0: no limit
   /// @param addressBurst connections of one address that may come at once
   /// @param addressFailuresPerSecond wrong credentials per second of one address; above it the
-  ///     address's connections are closed before TLS
+  ///     address's connections are closed before TLS; 0: no limit
   /// @param maxHeld refused sockets that are kept for 0.1 to 3 s before they are closed; others
   ///     are closed at once
   /// @param unlimitedSources blocks whose addresses are not counted, such as a load balancer's;

@@ -17,7 +17,8 @@ import org.springframework.validation.annotation.Validated;
 /// Where operators are told, besides the dashboard.
 ///
 /// @param webhookUrl where alerts are posted, in the form of Standard Webhooks; empty = nowhere
-/// @param webhookSecret signs them: 24 to 64 bytes in base64, with or without `whsec_`
+/// @param webhookSecret key that signs the webhook's requests: 24 to 64 bytes in base64, with or
+///     without `whsec_`
 /// @param mail the server that mails them
 /// @param requestTimeout from connecting to the end of the answer, at the webhook and at the mail
 ///     server

@@ -14,12 +14,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /// The mail server that takes alerts.
 ///
-/// @param host its name; empty = no mail
+/// @param host the mail server's host name; empty: no mail is sent
 /// @param port 587 for `starttls`, most often 465 for `tls`
 /// @param security `starttls`, which the server must offer; `tls` from the first byte; `none` for a
 ///     server on the same machine
-/// @param user the account to log in with; empty = no login
-/// @param password the account's password
+/// @param user the account to log in with at the mail server; empty: no login
+/// @param password password of `gateway.alerts.mail.user`
 /// @param from the sender's address
 /// @param to the addresses that get each alert
 /// @param trustedCertificates authorities besides the JDK's, a PEM file

@@ -17,7 +17,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param productionEndpoint where production pushes are sent
 /// @param sandboxEndpoint where pushes of development builds are sent
 /// @param productionChannelsEndpoint where broadcast channels of production are made and deleted
-/// @param sandboxChannelsEndpoint where those of development builds are made and deleted
+/// @param sandboxChannelsEndpoint where broadcast channels of development builds are made and
+///     deleted
 /// @param channelsPeriod how often channels that are to be made or deleted are looked for
 /// @param tokensPeriod how often the provider tokens in use are compared with those that the other
 ///     workers know from Redis

@@ -12,7 +12,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param period how often credentials that are to be tried are looked for
 /// @param expiryPeriod how often expiry dates are looked at, and the metrics of credentials are
 ///     renewed
-/// @param expiryAlertDays so many days before its end operators are told of it, once each
+/// @param expiryAlertDays how many days before a credential expires operators are alerted, once for
+///     each number
 @Validated
 @ConfigurationProperties(prefix = "gateway.credentials", ignoreUnknownFields = false)
 record CredentialSettings(

@@ -19,7 +19,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param endpoint where messages are sent
 /// @param tokenEndpoint where access tokens are fetched, instead of the service account's
 ///     `token_uri`
-/// @param messagesPerMinute of one project that all workers together send at most: Google's quota
+/// @param messagesPerMinute how many messages of one Firebase project all workers together send in
+///     a minute at most: Google's quota
 /// @param quarterHourMargin how long before and after each quarter of an hour bulk of priority
 ///     `normal` waits, as Google asks; 0 = never
 /// @param quarterHourSpread the time over which waiting bulk leaves afterwards

@@ -12,7 +12,7 @@ import org.springframework.validation.annotation.Validated;
 /// How the worker reaches the connection managers' trusted listeners.
 ///
 /// @param user the user name at the nodes; must equal `cm.gateway-user`
-/// @param password that user's password; must equal `cm.gateway-password`
+/// @param password password of `gateway.node.user`; must equal `cm.gateway-password`
 /// @param maxPublishing frames not yet acknowledged by the node, for each priority: each has a
 ///     connection of its own
 /// @param answerWithin how long a frame's targets may take where no fallback is waiting

@@ -45,7 +45,8 @@ class StatisticsConfiguration {
   /// @param maxEvents events written in one transaction
   /// @param refusedFor how long the database must have refused an event before it is buried in the
   ///     dead letters. Meanwhile its AMQP message goes round
-  /// @param refusedTimes how often the database must have refused an event before that, besides
+  /// @param refusedTimes how often the database must also have refused an event before it is buried
+  ///     in the dead letters
   /// @param retentionDays whole days of messages, deliveries and statistics kept before today
   /// @param uplinkRetention older uplinks are deleted, whether the app's backend has read
   ///     them or not
