@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.migrations.Migrations;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -78,6 +80,24 @@ class MigrationsIT {
   }
 
   @Test
+  void each_table_is_named_in_the_readme() throws Exception {
+    migrate();
+    List<String> tables = new ArrayList<>();
+    try (Connection connection = connection();
+        ResultSet names =
+            connection
+                .getMetaData()
+                .getTables("migrations_it", null, "%", new String[] {"TABLE"})) {
+      while (names.next()) {
+        tables.add("`" + names.getString("TABLE_NAME") + "`");
+      }
+    }
+
+    assertThat(tables).hasSizeGreaterThan(20);
+    assertThat(Files.readString(Path.of("../db-migrations/README.md"))).contains(tables);
+  }
+
+  @Test
   void the_program_takes_the_database_from_the_environment() throws Exception {
     Map<String, String> database =
         Map.of(
@@ -85,7 +105,8 @@ class MigrationsIT {
             "PUSHPLANET_MYSQL_USER", mysql.user(),
             "PUSHPLANET_MYSQL_PASSWORD", mysql.password());
 
-    assertThat(program(database, "repair")).contains("repaired: ", "migrations applied: ", "exit 0");
+    assertThat(program(database, "repair"))
+        .contains("repaired: ", "migrations applied: ", "exit 0");
     assertThat(program(database)).contains("migrations applied: 0", "exit 0");
     assertThat(program(database, url, mysql.user(), mysql.password())).contains("usage", "exit 2");
   }
