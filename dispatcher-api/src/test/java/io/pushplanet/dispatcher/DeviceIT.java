@@ -217,8 +217,7 @@ class DeviceIT {
     assertThat(both.json().at("/errors/0/pointer").stringValue()).isEqualTo("/channels/fcm/token");
   }
 
-  /// Issue 2: because of gap locks, first registrations of neighbours deadlocked. Load runs found
-  /// it.
+  /// Because of gap locks, first registrations of neighbours deadlocked. Load runs found it.
   @Test
   void neighbours_register_for_the_first_time_at_once() throws Exception {
     List<Callable<Integer>> registrations =
