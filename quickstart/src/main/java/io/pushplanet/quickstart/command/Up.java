@@ -8,9 +8,13 @@ import io.pushplanet.quickstart.platform.Platform;
 import io.pushplanet.quickstart.platform.StateLock;
 import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.ProcessFailed;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -198,7 +202,7 @@ final class Up {
 
     private static Process supervisor(Path root, Path log, List<String> arguments) {
       var command =
-          new java.util.ArrayList<>(
+          new ArrayList<>(
               List.of(
                   BuiltPrograms.java(),
                   "-XX:+UseSerialGC",
@@ -220,12 +224,12 @@ final class Up {
         // It contains the welcome with the operator's password and the API key.
         OwnerOnlyFile.write(log, "");
         return new ProcessBuilder(command)
-            .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
+            .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
             .redirectErrorStream(true)
             .redirectOutput(log.toFile())
             .start();
-      } catch (java.io.IOException e) {
-        throw new java.io.UncheckedIOException("the supervisor cannot be started", e);
+      } catch (IOException e) {
+        throw new UncheckedIOException("the supervisor cannot be started", e);
       }
     }
 

@@ -3,9 +3,7 @@ package io.pushplanet.quickstart.platform;
 import io.pushplanet.common.access.ApiKey;
 import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.ChildRecord;
-import io.pushplanet.quickstart.process.Command;
 import io.pushplanet.quickstart.process.ProcessFailed;
-import io.pushplanet.quickstart.process.Readiness;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.Service;
 import io.pushplanet.quickstart.services.ServicePorts;
@@ -15,16 +13,12 @@ import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
 
 /// The whole platform on this machine: MySQL, Redis and an AMQP broker, the simulators of Apple,
 /// Google, Huawei and a Web Push service, and the four programs, each in a process of its own. They
@@ -32,49 +26,32 @@ import java.util.concurrent.Semaphore;
 ///
 /// Used by `./pushplanet up`, and by tests that kill and restart processes. Thread-safe.
 public final class Platform implements AutoCloseable {
-  private static final Duration PROGRAM_START_DEADLINE = Duration.ofSeconds(120);
-  private static final Duration PROGRAM_STOP_GRACE = Duration.ofSeconds(20);
   private static final List<Program> SPRING_PROGRAMS =
       List.of(Program.CONNECTION_MANAGER, Program.DISPATCHER, Program.WORKER, Program.DASHBOARD);
 
-  /// A start takes some 15 s of one processor's time. More starts at once, of this platform or of
-  /// another one in this process, would only make each other miss the deadline.
-  private static final Semaphore STARTS = new Semaphore(Runtime.getRuntime().availableProcessors());
-
   private final Plan plan;
-  private final List<Program> springPrograms;
+  private final Progress progress;
+  private final StateLock lock;
+  private final ProgramProcesses programs;
+  private final ProgramSettings settings;
   private final Ports ports;
   private final Secrets secrets;
-  private final TlsIdentity tls;
-  private final Progress progress;
-  private final BuiltPrograms built;
-  private final StateLock lock;
-  private final Map<Program, ChildProcess> programs = new ConcurrentHashMap<>();
   private final LocalServices services;
 
-  private Platform(Plan plan, Progress progress, StateLock lock) {
+  private Platform(
+      Plan plan,
+      Progress progress,
+      StateLock lock,
+      ProgramProcesses programs,
+      ProgramSettings settings) {
     this.plan = plan;
-    this.springPrograms =
-        SPRING_PROGRAMS.stream().filter(program -> !plan.without().contains(program)).toList();
     this.progress = progress;
     this.lock = lock;
-    this.built = new BuiltPrograms(plan.root());
-    endLeftovers(plan.state());
-    this.ports = plan.ports().resolved();
-    var random = new SecureRandom();
-    this.secrets = Secrets.in(plan.state(), random);
-    this.tls = TlsIdentity.in(plan.state());
-    this.services = startServicesAndSimulators();
-    try {
-      tellServices();
-      new DemoApp(services.mysql(), secrets, random, simulatorsRest(), Clock.systemUTC().instant())
-          .ensure(ApiKey.parse(secrets.apiKey()).orElseThrow());
-      startPrograms();
-      AddressFile.write(plan.state(), addresses());
-    } catch (RuntimeException e) {
-      close();
-      throw e;
-    }
+    this.programs = programs;
+    this.settings = settings;
+    this.ports = settings.ports();
+    this.secrets = settings.secrets();
+    this.services = settings.services();
   }
 
   /// Starts everything and returns when a message can be sent.
@@ -83,9 +60,33 @@ public final class Platform implements AutoCloseable {
   public static Platform start(Plan plan, Progress progress) {
     StateLock lock = StateLock.take(plan.state());
     try {
-      return new Platform(plan, progress, lock);
+      return start(plan, progress, lock);
     } catch (RuntimeException e) {
       lock.close();
+      throw e;
+    }
+  }
+
+  private static Platform start(Plan plan, Progress progress, StateLock lock) {
+    endLeftovers(plan.state());
+    Ports ports = plan.ports().resolved();
+    var random = new SecureRandom();
+    Secrets secrets = Secrets.in(plan.state(), random);
+    TlsIdentity tls = TlsIdentity.in(plan.state());
+    var programs = new ProgramProcesses(new BuiltPrograms(plan.root()), ports, plan.state());
+    LocalServices services = startServicesAndSimulators(plan, ports, programs, progress);
+    var settings =
+        new ProgramSettings(
+            ports, secrets, services, programs.simulatorsState(), tls, plan.settings());
+    var platform = new Platform(plan, progress, lock, programs, settings);
+    try {
+      platform.tellServices();
+      platform.ensureDemoApp(random);
+      platform.startPrograms();
+      AddressFile.write(plan.state(), platform.addresses());
+      return platform;
+    } catch (RuntimeException e) {
+      platform.close();
       throw e;
     }
   }
@@ -112,7 +113,7 @@ public final class Platform implements AutoCloseable {
         "https://localhost:" + ports.of(Listener.FCM),
         "https://localhost:" + ports.of(Listener.HMS),
         "https://localhost:" + ports.of(Listener.WEBPUSH),
-        simulatorsState().resolve("ca.pem").toString(),
+        programs.simulatorsState().resolve("ca.pem").toString(),
         services.mysql().jdbcUrl(),
         services.mysql().user(),
         services.mysql().password(),
@@ -140,7 +141,8 @@ public final class Platform implements AutoCloseable {
 
   /// The process of a program, running or ended.
   public ChildProcess process(Program program) {
-    return Optional.ofNullable(programs.get(program))
+    return programs
+        .of(program)
         .orElseThrow(() -> new IllegalStateException(program.text() + " was never started"));
   }
 
@@ -152,15 +154,15 @@ public final class Platform implements AutoCloseable {
   /// Restarts a program on the same ports; stops it first if it still runs. Returns when it is
   /// ready.
   public void restart(Program program) {
-    process(program).stop(PROGRAM_STOP_GRACE);
-    start(program);
+    process(program).stop(ProgramProcesses.STOP_GRACE);
+    programs.start(program, settings.of(program));
     AddressFile.write(plan.state(), addresses());
   }
 
   /// The processes that are not running now.
   public List<ChildProcess> dead() {
     var dead = new ArrayList<ChildProcess>();
-    programs.values().stream().filter(process -> !process.isRunning()).forEach(dead::add);
+    programs.started().values().stream().filter(process -> !process.isRunning()).forEach(dead::add);
     if (plan.services() != ServicesChoice.EXTERNAL) {
       for (Service service : Service.values()) {
         if (!services.isRunning(service)) {
@@ -179,7 +181,7 @@ public final class Platform implements AutoCloseable {
         AddressFile.write(plan.state(), addresses());
       }
     }
-    for (Map.Entry<Program, ChildProcess> program : Map.copyOf(programs).entrySet()) {
+    for (Map.Entry<Program, ChildProcess> program : programs.started().entrySet()) {
       if (!program.getValue().isRunning()) {
         restart(program.getKey());
       }
@@ -194,19 +196,9 @@ public final class Platform implements AutoCloseable {
     boolean interrupted = Thread.interrupted();
     AddressFile.delete(plan.state());
     // The programs before the services that they use, so that they can finish their work.
-    inParallel(
-        springPrograms,
-        program -> {
-          ChildProcess process = programs.get(program);
-          if (process != null) {
-            process.stop(PROGRAM_STOP_GRACE);
-          }
-        });
+    programs.stop(springPrograms(plan));
     services.close();
-    ChildProcess simulators = programs.get(Program.SIMULATORS);
-    if (simulators != null) {
-      simulators.stop(PROGRAM_STOP_GRACE);
-    }
+    programs.stop(Program.SIMULATORS);
     lock.close();
     if (interrupted) {
       Thread.currentThread().interrupt();
@@ -216,28 +208,21 @@ public final class Platform implements AutoCloseable {
   /// Makes the missing class caches, one after the other, while the platform keeps running. An
   /// interrupt ends it.
   public void train() {
-    if (springPrograms.stream().allMatch(built::isTrained)) {
+    if (springPrograms(plan).stream().allMatch(programs::isTrained)) {
       return;
     }
     progress.tell(
         "while nobody else wants the processor: learning the programs' classes, once after each build");
-    springPrograms.forEach(this::train);
+    springPrograms(plan).forEach(this::train);
     progress.tell("the classes are learnt; the next start takes half the time");
   }
 
   /// Makes the class cache of one program, unless it has one: from then on it starts in less than
   /// half the time.
   public void train(Program program) {
-    if (built.isTrained(program)) {
-      return;
+    if (!programs.isTrained(program)) {
+      programs.train(program, settings.of(program));
     }
-    var settings = new HashMap<>(programSettings().of(program));
-    settings.put("SERVER_PORT", "0");
-    settings.put("MANAGEMENT_SERVER_PORT", "0");
-    settings.put("CM_MQTTPORT", "0");
-    settings.put("CM_TLSPORT", "0");
-    settings.put("CM_GATEWAYPORT", "0");
-    built.train(program, settings, logs());
   }
 
   /// Starts another process of a program beside the platform's own, such as a further node. Returns
@@ -247,18 +232,14 @@ public final class Platform implements AutoCloseable {
   /// @param settings that differ from the platform's own: its id and all its ports, `server.port`
   ///     among them
   public ChildProcess startAnother(Program program, String name, Map<String, String> settings) {
-    var environment = new HashMap<>(programSettings().of(program));
+    var environment = new HashMap<>(this.settings.of(program));
     settings.forEach((property, value) -> environment.put(Program.variable(property), value));
-    ChildProcess process =
-        ChildProcess.start(
-            new Command(
-                name,
-                built.commandOf(program),
-                environment,
-                plan.state(),
-                logs().resolve(name + ".log")));
-    awaitReady(process, Integer.parseInt(settings.getOrDefault("server.port", "0")), program);
-    return process;
+    return programs.startAnother(
+        program, name, environment, Integer.parseInt(settings.getOrDefault("server.port", "0")));
+  }
+
+  private static List<Program> springPrograms(Plan plan) {
+    return SPRING_PROGRAMS.stream().filter(program -> !plan.without().contains(program)).toList();
   }
 
   private static void endLeftovers(Path state) {
@@ -270,54 +251,54 @@ public final class Platform implements AutoCloseable {
         .forEach(record -> record.end(Duration.ofSeconds(10)));
   }
 
-  private LocalServices startServicesAndSimulators() {
+  private static LocalServices startServicesAndSimulators(
+      Plan plan, Ports ports, ProgramProcesses programs, Progress progress) {
     progress.tell("starting MySQL, Redis and the AMQP broker (" + plan.services().text() + ")");
     try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<?> simulators =
           executor.submit(() -> {
-            start(Program.SIMULATORS);
+            programs.start(Program.SIMULATORS, Map.of());
             // Unpacks the programs while the services start: both take seconds after a build; later
             // there is nothing to unpack.
-            springPrograms.forEach(built::commandOf);
+            springPrograms(plan).forEach(programs::unpack);
           });
-      LocalServices started = startServices();
       try {
-        simulators.get();
-      } catch (ExecutionException e) {
-        started.close();
-        stopSimulators();
-        throw AllOrNone.unwrapped(e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        started.close();
-        stopSimulators();
-        throw new ProcessFailed("the start was interrupted", e);
+        return with(simulators, startServices(plan, ports));
+      } catch (RuntimeException e) {
+        executor.shutdownNow();
+        throw e;
       }
-      return started;
+    } catch (RuntimeException e) {
+      // The executor has ended, so no simulators start any more.
+      programs.of(Program.SIMULATORS).ifPresent(ChildProcess::kill9);
+      throw e;
     }
   }
 
-  private void stopSimulators() {
-    ChildProcess simulators = programs.get(Program.SIMULATORS);
-    if (simulators != null) {
-      simulators.kill9();
-    }
-  }
-
-  private LocalServices startServices() {
+  private static LocalServices startServices(Plan plan, Ports ports) {
     Plan.External external = plan.external();
     if (external != null) {
       return LocalServices.external(external.mysql(), external.redis(), external.amqp());
     }
+    return LocalServices.start(
+        plan.services(),
+        plan.state().resolve("services"),
+        new ServicePorts(
+            ports.of(Listener.MYSQL), ports.of(Listener.REDIS), ports.of(Listener.AMQP)));
+  }
+
+  /// Waits for the simulators. Services without them are closed.
+  private static LocalServices with(Future<?> simulators, LocalServices services) {
     try {
-      return LocalServices.start(
-          plan.services(),
-          plan.state().resolve("services"),
-          new ServicePorts(
-              ports.of(Listener.MYSQL), ports.of(Listener.REDIS), ports.of(Listener.AMQP)));
-    } catch (RuntimeException e) {
-      stopSimulators();
-      throw e;
+      simulators.get();
+      return services;
+    } catch (ExecutionException e) {
+      services.close();
+      throw AllOrNone.unwrapped(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      services.close();
+      throw new ProcessFailed("the start was interrupted", e);
     }
   }
 
@@ -336,15 +317,22 @@ public final class Platform implements AutoCloseable {
     }
   }
 
+  private void ensureDemoApp(SecureRandom random) {
+    try (var simulators = new Rest("http://127.0.0.1:" + ports.of(Listener.SIMULATORS), "")) {
+      new DemoApp(services.mysql(), secrets, random, simulators, Clock.systemUTC().instant())
+          .ensure(ApiKey.parse(secrets.apiKey()).orElseThrow());
+    }
+  }
+
   private void startPrograms() {
-    progress.tell(
-        "starting " + String.join(", ", springPrograms.stream().map(Program::text).toList()));
+    List<Program> starting = springPrograms(plan);
+    progress.tell("starting " + String.join(", ", starting.stream().map(Program::text).toList()));
     AllOrNone.start(
-        springPrograms,
+        starting,
         program -> {
           long from = System.nanoTime();
           try {
-            start(program);
+            programs.start(program, settings.of(program));
           } catch (ProcessFailed e) {
             // The other programs may take long to end, and the services after them.
             progress.tell("  " + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
@@ -356,95 +344,11 @@ public final class Platform implements AutoCloseable {
         });
   }
 
-  private void start(Program program) {
-    try {
-      STARTS.acquire();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new ProcessFailed("the start of " + program.text() + " was given up", e);
-    }
-    try {
-      startNow(program);
-    } finally {
-      STARTS.release();
-    }
-  }
-
-  private void startNow(Program program) {
-    var command = new ArrayList<>(built.commandOf(program));
-    Map<String, String> environment = Map.of();
-    if (program == Program.SIMULATORS) {
-      command.addAll(
-          List.of(
-              "--apns-port=" + ports.of(Listener.APNS),
-              "--apns-sandbox-port=" + ports.of(Listener.APNS_SANDBOX),
-              "--fcm-port=" + ports.of(Listener.FCM),
-              "--hms-port=" + ports.of(Listener.HMS),
-              "--webpush-port=" + ports.of(Listener.WEBPUSH),
-              "--management-port=" + ports.of(Listener.SIMULATORS),
-              "--state=" + simulatorsState()));
-    } else {
-      environment = programSettings().of(program);
-    }
-    ChildProcess process =
-        ChildProcess.start(
-            new Command(
-                program.text(),
-                command,
-                environment,
-                plan.state(),
-                logs().resolve(program.text() + ".log")));
-    programs.put(program, process);
-    awaitReady(process, ports.of(program.management()), program);
-  }
-
-  private static void awaitReady(ChildProcess process, int managementPort, Program program) {
-    try (var rest = new Rest("http://127.0.0.1:" + managementPort, "")) {
-      Readiness.await(
-          process, PROGRAM_START_DEADLINE, () -> rest.statusOf(program.readinessPath()) == 200);
-    }
-  }
-
-  private ProgramSettings programSettings() {
-    return new ProgramSettings(ports, secrets, services, simulatorsState(), tls, plan.settings());
-  }
-
-  private Rest simulatorsRest() {
-    return new Rest("http://127.0.0.1:" + ports.of(Listener.SIMULATORS), "");
-  }
-
-  private Path simulatorsState() {
-    return plan.state().resolve("simulators");
-  }
-
-  private Path logs() {
-    return plan.state().resolve("logs");
-  }
-
   private long pid(Program program) {
-    return Optional.ofNullable(programs.get(program)).map(ChildProcess::pid).orElse(0L);
+    return programs.of(program).map(ChildProcess::pid).orElse(0L);
   }
 
   private long servicePid(Service service) {
     return plan.services() == ServicesChoice.EXTERNAL ? 0 : services.process(service).pid();
-  }
-
-  private static void inParallel(
-      List<Program> programs, java.util.function.Consumer<Program> task) {
-    var running = new EnumMap<Program, Future<?>>(Program.class);
-    try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
-      programs.forEach(
-          program -> running.put(program, executor.submit(() -> task.accept(program))));
-    }
-    for (Future<?> future : running.values()) {
-      try {
-        future.get();
-      } catch (ExecutionException e) {
-        throw AllOrNone.unwrapped(e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new ProcessFailed("interrupted", e);
-      }
-    }
   }
 }

@@ -1,5 +1,6 @@
 package io.pushplanet.quickstart.process;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -49,7 +50,7 @@ public final class ChildProcess {
           new ProcessBuilder(arguments)
               .directory(command.directory().toFile())
               .redirectErrorStream(true)
-              .redirectInput(ProcessBuilder.Redirect.from(new java.io.File("/dev/null")))
+              .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
               .redirectOutput(ProcessBuilder.Redirect.appendTo(command.log().toFile()));
       builder.environment().putAll(command.environment());
       // Started before the child, so that the child is never without it.

@@ -1,6 +1,7 @@
 package io.pushplanet.quickstart.services;
 
 import io.pushplanet.quickstart.process.ProcessFailed;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -32,7 +33,7 @@ final class EmbeddedFiles {
   }
 
   String qpidClassPath() {
-    return code() + java.io.File.pathSeparator + existing(home.resolve("lib")) + "/*";
+    return code() + File.pathSeparator + existing(home.resolve("lib")) + "/*";
   }
 
   /// Unpacks the entries below `prefix` of the jar whose name starts with `jarName`, once, and

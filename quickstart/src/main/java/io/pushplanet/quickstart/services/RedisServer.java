@@ -4,6 +4,7 @@ import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.Command;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import io.pushplanet.quickstart.process.Readiness;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -99,7 +100,7 @@ final class RedisServer implements LocalServer {
     return process;
   }
 
-  private boolean answersPing() throws java.io.IOException {
+  private boolean answersPing() throws IOException {
     try (var socket = new Socket()) {
       socket.connect(new InetSocketAddress("127.0.0.1", port), ANSWER_MILLIS);
       socket.setSoTimeout(ANSWER_MILLIS);

@@ -1,0 +1,154 @@
+package io.pushplanet.quickstart.platform;
+
+import io.pushplanet.quickstart.process.ChildProcess;
+import io.pushplanet.quickstart.process.Command;
+import io.pushplanet.quickstart.process.ProcessFailed;
+import io.pushplanet.quickstart.process.Readiness;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+
+/// One platform's programs as processes. A start returns when the program is ready. Thread-safe.
+final class ProgramProcesses {
+  static final Duration STOP_GRACE = Duration.ofSeconds(20);
+  private static final Duration START_DEADLINE = Duration.ofSeconds(120);
+
+  /// A start takes some 15 s of one processor's time. More starts at once, of this platform or of
+  /// another one in this process, would only make each other miss the deadline.
+  private static final Semaphore STARTS = new Semaphore(Runtime.getRuntime().availableProcessors());
+
+  private final BuiltPrograms built;
+  private final Ports ports;
+  private final Path state;
+  private final Map<Program, ChildProcess> started = new ConcurrentHashMap<>();
+
+  ProgramProcesses(BuiltPrograms built, Ports ports, Path state) {
+    this.built = built;
+    this.ports = ports;
+    this.state = state;
+  }
+
+  /// The processes that were started, running or ended.
+  Map<Program, ChildProcess> started() {
+    return Map.copyOf(started);
+  }
+
+  /// The process of a program, running or ended; empty when it was never started.
+  Optional<ChildProcess> of(Program program) {
+    return Optional.ofNullable(started.get(program));
+  }
+
+  Path simulatorsState() {
+    return state.resolve("simulators");
+  }
+
+  /// Unpacks a program, unless that was done before.
+  void unpack(Program program) {
+    built.commandOf(program);
+  }
+
+  /// @param environment the program's settings
+  /// @throws ProcessFailed when the program does not become ready
+  void start(Program program, Map<String, String> environment) {
+    try {
+      STARTS.acquire();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ProcessFailed("the start of " + program.text() + " was given up", e);
+    }
+    try {
+      startNow(program, environment);
+    } finally {
+      STARTS.release();
+    }
+  }
+
+  private void startNow(Program program, Map<String, String> environment) {
+    var command = new ArrayList<>(built.commandOf(program));
+    if (program == Program.SIMULATORS) {
+      command.addAll(
+          List.of(
+              "--apns-port=" + ports.of(Listener.APNS),
+              "--apns-sandbox-port=" + ports.of(Listener.APNS_SANDBOX),
+              "--fcm-port=" + ports.of(Listener.FCM),
+              "--hms-port=" + ports.of(Listener.HMS),
+              "--webpush-port=" + ports.of(Listener.WEBPUSH),
+              "--management-port=" + ports.of(Listener.SIMULATORS),
+              "--state=" + simulatorsState()));
+    }
+    ChildProcess process = process(program.text(), command, environment);
+    started.put(program, process);
+    awaitReady(process, ports.of(program.management()), program);
+  }
+
+  /// Starts another process of a program, which the caller ends.
+  ChildProcess startAnother(
+      Program program, String name, Map<String, String> environment, int managementPort) {
+    ChildProcess process = process(name, built.commandOf(program), environment);
+    awaitReady(process, managementPort, program);
+    return process;
+  }
+
+  private ChildProcess process(String name, List<String> command, Map<String, String> environment) {
+    return ChildProcess.start(
+        new Command(name, command, environment, state, logs().resolve(name + ".log")));
+  }
+
+  private static void awaitReady(ChildProcess process, int managementPort, Program program) {
+    try (var rest = new Rest("http://127.0.0.1:" + managementPort, "")) {
+      Readiness.await(process, START_DEADLINE, () -> rest.statusOf(program.readinessPath()) == 200);
+    }
+  }
+
+  /// Stops a program in order; does nothing when it was never started.
+  void stop(Program program) {
+    of(program).ifPresent(process -> process.stop(STOP_GRACE));
+  }
+
+  /// Stops programs side by side.
+  void stop(List<Program> programs) {
+    var stopping = new EnumMap<Program, Future<?>>(Program.class);
+    try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      programs.forEach(program -> stopping.put(program, executor.submit(() -> stop(program))));
+    }
+    for (Future<?> future : stopping.values()) {
+      try {
+        future.get();
+      } catch (ExecutionException e) {
+        throw AllOrNone.unwrapped(e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new ProcessFailed("interrupted", e);
+      }
+    }
+  }
+
+  boolean isTrained(Program program) {
+    return built.isTrained(program);
+  }
+
+  /// Makes the class cache of a program, on ports of its own.
+  void train(Program program, Map<String, String> environment) {
+    var settings = new HashMap<>(environment);
+    settings.put("SERVER_PORT", "0");
+    settings.put("MANAGEMENT_SERVER_PORT", "0");
+    settings.put("CM_MQTTPORT", "0");
+    settings.put("CM_TLSPORT", "0");
+    settings.put("CM_GATEWAYPORT", "0");
+    built.train(program, settings, logs());
+  }
+
+  private Path logs() {
+    return state.resolve("logs");
+  }
+}
