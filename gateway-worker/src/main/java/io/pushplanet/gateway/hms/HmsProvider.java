@@ -292,11 +292,13 @@ final class HmsProvider implements Provider {
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
           fault(push, client, status, reason, Explanation.of(said.explanation(), tokens));
       case FLOW_CONTROL -> {
-        Duration rest = flow.refused(client.clientId(), sends.asked(answered));
+        Duration rest = flow.refused(client.clientId(), sends.asked(answered, said.code()));
         yield new PutOff(status, reason, rest, "app rests");
       }
-      case LATER -> new Deferred(status, reason, sends.asked(answered).orElse(null), false);
-      case INTERNAL -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);
+      case LATER ->
+          new Deferred(status, reason, sends.asked(answered, said.code()).orElse(null), false);
+      case INTERNAL ->
+          new Deferred(status, reason, sends.asked(answered, said.code()).orElse(null), true);
     };
   }
 

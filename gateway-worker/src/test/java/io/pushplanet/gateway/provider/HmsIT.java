@@ -288,6 +288,14 @@ class HmsIT {
   }
 
   @Test
+  void a_proxys_page_is_waited_for_at_most_a_quarter_of_an_hour() {
+    next(Fate.answer(502, "").retryAfter(Duration.ofDays(1)));
+
+    assertThat(send("hms-shop", "t1"))
+        .isEqualTo(new Deferred(502, "http_502", Duration.ofMinutes(15), true));
+  }
+
+  @Test
   void a_body_that_does_not_end_in_time_is_ambiguous() {
     try (ConfigurableApplicationContext impatient =
         ProviderPlatform.worker(platform.simulators, "--gateway.hms.request-timeout=5s")) {
