@@ -118,10 +118,10 @@ final class ApnsProvider implements Provider {
       return sentLiveActivity(push, recipient, token, push.overrides().liveActivity());
     }
     if (!isHexadecimal(token.token())) {
-      return new TokenGone(400, "BadDeviceToken", sends.clock().instant());
+      return new TokenGone(0, "BadDeviceToken", sends.clock().instant());
     }
     if (ApnsNotification.usesReservedKey(push.content())) {
-      return new Rejected(400, "reserved_data_key");
+      return new Rejected(0, "reserved_data_key");
     }
     return sends.with(
         credentials.apns(push.app(), token.environment()),
@@ -170,7 +170,7 @@ final class ApnsProvider implements Provider {
     ApnsNotification notification =
         ApnsNotification.of(push, recipient.device(), type, credential.bundleId(), payloads);
     if (notification.payload().length > ApnsNotification.largestBytes(push, type)) {
-      return new Rejected(413, "PayloadTooLarge");
+      return new Rejected(0, "payload_too_large");
     }
     Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
     Sending sending = new Sending(push, recipient, token, credential, notification, expiresAt);

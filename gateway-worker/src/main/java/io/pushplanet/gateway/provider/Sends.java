@@ -168,8 +168,12 @@ public record Sends(Clock clock, RandomGenerator random) {
           lane.refused(fault.reason());
         }
       }
-      case DeliveryOutcome.Accepted _, DeliveryOutcome.TokenGone _, DeliveryOutcome.Rejected _ ->
+      case DeliveryOutcome.Accepted _, DeliveryOutcome.TokenGone _, DeliveryOutcome.Rejected _ -> {
+        // A message that we reject ourselves says nothing about the credential.
+        if (outcome.status() > 0) {
           lane.taken();
+        }
+      }
       case DeliveryOutcome.Remedied _,
           DeliveryOutcome.TokenForeign _,
           DeliveryOutcome.Expired _,

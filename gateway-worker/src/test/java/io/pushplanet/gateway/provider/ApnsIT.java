@@ -123,6 +123,17 @@ class ApnsIT {
   }
 
   @Test
+  void what_apple_is_not_asked_has_no_status_of_apples() {
+    Content reserved = new Content("t", null, Map.of("aps", "v"));
+    Push push = aPush(CLOCK).from("shop").saying(reserved).toApns("d1", TOKEN).build();
+
+    assertThat(send("shop", "no hexadecimal token"))
+        .isInstanceOfSatisfying(TokenGone.class, gone -> assertThat(gone.status()).isZero());
+    assertThat(platform.provider(Channel.APNS).send(push, push.recipients().getFirst()))
+        .isEqualTo(new Rejected(0, "reserved_data_key"));
+  }
+
+  @Test
   void an_uninstalled_app_is_gone_since_the_time_apns_says() {
     String gone = "cd".repeat(32);
     platform
@@ -498,7 +509,7 @@ class ApnsIT {
     DeliveryOutcome outcome =
         platform.provider(Channel.APNS).send(push, push.recipients().getFirst());
 
-    assertThat(outcome).isEqualTo(new Rejected(413, "PayloadTooLarge"));
+    assertThat(outcome).isEqualTo(new Rejected(0, "payload_too_large"));
     assertThat(platform.simulators.ledger().entries("ef".repeat(32))).isEmpty();
   }
 }

@@ -135,7 +135,7 @@ class ApnsPushTypesIT {
     DeliveryOutcome over = send(push("shop", type, Urgency.HIGH, letters(most - around + 1)));
 
     assertThat(last).isInstanceOf(Accepted.class);
-    assertThat(over).isEqualTo(new Rejected(413, "PayloadTooLarge"));
+    assertThat(over).isEqualTo(new Rejected(0, "payload_too_large"));
     assertThat(platform.simulators.ledger().entries(token(type))).hasSize(sent);
   }
 
