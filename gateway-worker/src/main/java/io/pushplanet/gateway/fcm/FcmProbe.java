@@ -55,4 +55,10 @@ final class FcmProbe implements OAuthProbe.Question<FcmServiceAccount> {
       case QUOTA, UNAVAILABLE -> new Verdict.Unreachable(words);
     };
   }
+
+  @Override
+  public boolean wantsNewerToken(Answered answered) {
+    String code = FcmError.parse(answered.body()).code();
+    return FcmAnswers.of(answered.status(), code) == FcmAnswers.Meaning.RENEW_ACCESS_TOKEN;
+  }
 }

@@ -42,4 +42,10 @@ final class HmsProbe implements OAuthProbe.Question<HmsClient> {
       case FLOW_CONTROL, LATER, INTERNAL -> new Verdict.Unreachable(words);
     };
   }
+
+  @Override
+  public boolean wantsNewerToken(Answered answered) {
+    String code = HmsAnswer.parse(answered.body()).code();
+    return HmsAnswers.of(answered.status(), code) == HmsAnswers.Meaning.RENEW_ACCESS_TOKEN;
+  }
 }

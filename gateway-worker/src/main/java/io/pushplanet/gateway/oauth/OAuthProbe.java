@@ -27,8 +27,10 @@ public final class OAuthProbe<C extends Credential> implements CredentialProbe {
     /// The request's body, as JSON.
     String body();
 
-    /// @return refused with a reason that begins with the status
     Verdict verdict(Answered answered);
+
+    /// Whether a newer access token may get another answer.
+    boolean wantsNewerToken(Answered answered);
   }
 
   /// @param deadline of one request, from connecting to the end of the answer
@@ -61,34 +63,37 @@ public final class OAuthProbe<C extends Credential> implements CredentialProbe {
     return switch (tokens.current(mine)) {
       case Grant.Refused refused -> noAccess(refused);
       case Grant.Unavailable(String why) -> new Verdict.Unreachable(why);
-      case Grant.Granted granted -> {
-        Verdict first = ask(mine, granted);
-        yield first instanceof Verdict.Refused(String reason) && reason.startsWith("401")
-            ? askAgain(mine, granted)
-            : first;
-      }
-    };
-  }
-
-  /// The access token may have been revoked; another one tells.
-  private Verdict askAgain(C credential, Grant.Granted refused) {
-    return switch (tokens.renewed(credential, refused)) {
-      case Grant.Refused again -> noAccess(again);
-      case Grant.Unavailable(String why) -> new Verdict.Unreachable(why);
-      case Grant.Granted granted -> ask(credential, granted);
+      case Grant.Granted granted -> ask(mine, granted);
     };
   }
 
   private Verdict ask(C credential, Grant.Granted granted) {
     URI to = question.to(credential);
-    Map<String, String> headers =
-        Map.of("content-type", "application/json", "authorization", "Bearer " + granted.token());
     try {
-      return question.verdict(
-          requests.post(to, headers, question.body().getBytes(StandardCharsets.UTF_8), deadline));
+      Answered answered = ask(to, granted);
+      return question.wantsNewerToken(answered)
+          ? askAgain(to, credential, granted)
+          : question.verdict(answered);
     } catch (IOException e) {
       return new Verdict.Unreachable(to.getHost() + ": " + e.getMessage());
     }
+  }
+
+  /// The access token may have been revoked; another one tells.
+  private Verdict askAgain(URI to, C credential, Grant.Granted refused) throws IOException {
+    return switch (tokens.renewed(credential, refused)) {
+      case Grant.Refused again -> noAccess(again);
+      case Grant.Unavailable(String why) -> new Verdict.Unreachable(why);
+      case Grant.Granted newer -> question.verdict(ask(to, newer));
+    };
+  }
+
+  private Answered ask(URI to, Grant.Granted granted) throws IOException {
+    return requests.post(
+        to,
+        Map.of("content-type", "application/json", "authorization", "Bearer " + granted.token()),
+        question.body().getBytes(StandardCharsets.UTF_8),
+        deadline);
   }
 
   private static Verdict noAccess(Grant.Refused refused) {

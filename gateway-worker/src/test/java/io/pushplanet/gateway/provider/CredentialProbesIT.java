@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.hms.HmsClient;
+import io.pushplanet.simulators.ledger.Simulated;
+import io.pushplanet.simulators.script.Fate;
+import io.pushplanet.simulators.script.ScriptLine;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -133,6 +136,46 @@ class CredentialProbesIT {
         .isEqualTo("refused 400 1101/12304 (access token)");
     assertThat(rows.verdict("asked-hms-client", "production"))
         .isEqualTo("refused 400 1101/20003 (access token)");
+  }
+
+  @Test
+  void push_kit_is_asked_once_more_when_it_wants_a_newer_access_token() {
+    HmsClient known = platform.simulators.hmsDirectory().issue("5003", true);
+    ScriptLine stale = ScriptLine.next(Simulated.HMS, 1, Fate.answer(400, "80200003"));
+    platform.simulators.script().add(stale);
+
+    rows.insert(
+        "asked-hms-stale",
+        "hms",
+        "production",
+        "client_secret",
+        "candidate",
+        "{\"client_id\":\"5003\"}",
+        CredentialRows.bytes(known.secret()));
+
+    assertThat(rows.verdict("asked-hms-stale", "production")).isEqualTo("accepted 200 80000000");
+    assertThat(platform.simulators.script().lines()).isEmpty();
+  }
+
+  @Test
+  void fcm_is_asked_once_more_when_it_wants_a_newer_access_token() {
+    FcmAccount.Issued good =
+        FcmAccount.issue("asked-stale-project", platform.simulators.fcm().tokenUri());
+    platform.simulators.fcmDirectory().register(good.account());
+    ScriptLine stale = ScriptLine.next(Simulated.FCM, 1, Fate.answer(401, "UNAUTHENTICATED"));
+    platform.simulators.script().add(stale);
+
+    rows.insert(
+        "asked-fcm-stale",
+        "fcm",
+        "production",
+        "service_account",
+        "candidate",
+        "{}",
+        CredentialRows.bytes(good.json()));
+
+    assertThat(rows.verdict("asked-fcm-stale", "production")).isEqualTo("accepted 200");
+    assertThat(platform.simulators.script().lines()).isEmpty();
   }
 
   @Test
