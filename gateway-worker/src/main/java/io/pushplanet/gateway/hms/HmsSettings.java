@@ -13,7 +13,7 @@ import org.springframework.validation.annotation.Validated;
 
 /// Where Push Kit is, and how requests reach it.
 ///
-/// @param endpoint where messages are sent
+/// @param endpoint where messages are sent; `https` only
 /// @param tokenEndpoint where access tokens are fetched
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 /// @param connections connections, and so requests at a time; each request carries up to 1,000
@@ -35,6 +35,13 @@ record HmsSettings(
     @NotNull @DefaultValue("1m") Duration idleTimeout) {
   /// Room for a thousand illegal tokens.
   private static final int MAX_ANSWER_BYTES = 1_024 * 1_024;
+
+  HmsSettings {
+    // Its connections have TLS whatever the scheme says, and port 443 if it names none.
+    if (!"https".equalsIgnoreCase(endpoint.getScheme())) {
+      throw new IllegalArgumentException("gateway.hms.endpoint begins with https://");
+    }
+  }
 
   HttpPool.Bounds bounds() {
     return new HttpPool.Bounds(

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.URI;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
@@ -36,6 +38,16 @@ class HmsSettingsTest {
   void a_misspelt_setting_stops_the_start() {
     runner
         .withPropertyValues("gateway.hms.endpont=https://localhost")
-        .run(context -> assertThat(context).hasFailed());
+        .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("endpont"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http://localhost", "localhost:8443", "localhost"})
+  void an_endpoint_without_https_stops_the_start(String endpoint) {
+    runner
+        .withPropertyValues("gateway.hms.endpoint=" + endpoint)
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining("gateway.hms.endpoint begins with https://"));
   }
 }
