@@ -122,7 +122,7 @@ final class AlertMail implements AlertChannel {
     try {
       server.close();
     } catch (MessagingException e) {
-      LOG.debug("event=alert_mail_not_closed alertId={} error={}", alert.id(), e.toString());
+      LOG.debug("event=alert_mail_not_closed alertId={} reason=\"{}\"", alert.id(), e.toString());
     }
   }
 

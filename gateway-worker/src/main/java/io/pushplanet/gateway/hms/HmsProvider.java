@@ -42,7 +42,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Sends a message to phones with Huawei's services, up to a thousand in one request
-/// ([why](../../../../../../../../../docs/adr/0025-push-kit-takes-neighbours-together.md)). A
+/// ([why](../../../../../../../../docs/adr/0025-push-kit-takes-neighbours-together.md)). A
 /// second request follows at once only when Push Kit wants a newer access token, or does not let
 /// the app send with urgency HIGH. Thread-safe.
 final class HmsProvider implements Provider {

@@ -19,7 +19,6 @@ import org.slf4j.LoggerFactory;
 final class PeerFrames implements Http2FrameListener {
   private static final Logger LOG = LoggerFactory.getLogger(PeerFrames.class);
   private static final int SMALLEST_FINAL_STATUS = 200;
-  private static final int LARGEST_STATUS = 999;
   private static final int LONGEST_REASON = 200;
 
   private final Http2Streams streams;
@@ -94,7 +93,7 @@ final class PeerFrames implements Http2FrameListener {
       }
       status = status * 10 + digit;
     }
-    return status <= LARGEST_STATUS ? status : 0;
+    return status;
   }
 
   @Override

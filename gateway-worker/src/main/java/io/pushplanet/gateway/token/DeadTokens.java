@@ -31,9 +31,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 public final class DeadTokens {
   private static final Logger LOG = LoggerFactory.getLogger(DeadTokens.class);
 
-  private final JdbcTemplate database;
-  private final RouteStore routes;
-
   /// With swapped keys, projects or environments every token gets these answers.
   private static final Set<String> ALSO_OF_A_WRONG_CREDENTIAL =
       Set.of(
@@ -44,6 +41,8 @@ public final class DeadTokens {
           "80100000",
           "80300007");
 
+  private final JdbcTemplate database;
+  private final RouteStore routes;
   private final PurgeBreaker breaker;
   private final Alerts alerts;
   private final Map<Told, Told> lastTold = new ConcurrentHashMap<>();
@@ -138,7 +137,7 @@ public final class DeadTokens {
     if (open || unproven) {
       spared.increment();
       LOG.debug(
-          "event=token_spared app={} channel={} device={} reason={}",
+          "event=token_spared appId={} channel={} deviceId={} reason={}",
           app,
           channel.word(),
           device,
@@ -154,7 +153,7 @@ public final class DeadTokens {
     if (fate == Fate.FORGOTTEN) {
       forgotten.increment();
       LOG.info(
-          "event=token_forgotten app={} device={} channel={} reason={}",
+          "event=token_forgotten appId={} deviceId={} channel={} reason={}",
           app,
           device,
           channel.word(),
@@ -207,7 +206,7 @@ public final class DeadTokens {
     try {
       routes.forget(List.of(new DeviceKey(app, device)));
     } catch (DirectoryUnavailable e) {
-      LOG.warn("event=route_not_forgotten app={} device={}", app, device);
+      LOG.warn("event=route_not_forgotten appId={} deviceId={}", app, device);
     }
   }
 
@@ -226,7 +225,7 @@ public final class DeadTokens {
       return;
     }
     LOG.error(
-        "event={} app={} channel={} environment={} reason={} action=\"check the credentials of this app\"",
+        "event={} appId={} channel={} environment={} reason={} action=\"check the credentials of this app\"",
         breakerIsOpen ? "purge_breaker_open" : "credential_unproven",
         app,
         channel.word(),

@@ -6,6 +6,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.gateway.connection.Names.NameService;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -47,12 +48,6 @@ final class Destinations implements AutoCloseable {
 
     /// The host was not looked up, which says nothing about it.
     record NotNow(String why) implements Destination {}
-  }
-
-  /// The JDK's name service; tests use another.
-  @FunctionalInterface
-  interface NameService {
-    InetAddress[] addresses(String host) throws UnknownHostException;
   }
 
   /// Long enough that a connection is used again, short enough to follow a push service that moves.

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.webpush;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.gateway.connection.Names.NameService;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.gateway.webpush.Destinations.Destination;
 import java.net.InetAddress;
@@ -29,12 +30,12 @@ class DestinationsTest {
   private final AtomicLong ticks = new AtomicLong();
 
   private Destinations destinations(
-      List<String> allowed, Destinations.NameService names, String... trusted) {
+      List<String> allowed, NameService names, String... trusted) {
     return destinations(Duration.ofSeconds(30), allowed, names, trusted);
   }
 
   private Destinations destinations(
-      Duration deadline, List<String> allowed, Destinations.NameService names, String... trusted) {
+      Duration deadline, List<String> allowed, NameService names, String... trusted) {
     return new Destinations(
         new WebPushSettings(
             allowed,
