@@ -15,4 +15,10 @@ public record Content(@Nullable String title, @Nullable String body, Map<String,
       throw new IllegalArgumentException("content needs a title, a body or data");
     }
   }
+
+  /// The field in which a vendor's payload carries the message's id beside the data: an `id` of the
+  /// caller's own stays as it is.
+  public String idField() {
+    return data.containsKey("id") ? "pushplanet_id" : "id";
+  }
 }

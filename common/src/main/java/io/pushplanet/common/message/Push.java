@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.target.Recipient;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,6 +89,17 @@ public record Push(
 
   public boolean expiredAt(Instant now) {
     return !now.isBefore(expiresAt);
+  }
+
+  /// When a request with it must be written at the latest. Null without a time to live: such a
+  /// message expires when it is accepted, and gets its one attempt all the same.
+  public @Nullable Instant writeBy() {
+    return delivery.ttl().isZero() ? null : expiresAt;
+  }
+
+  /// The rest of its time to live; 0 without one.
+  public long secondsLeft(Instant now) {
+    return delivery.ttl().isZero() ? 0 : Math.max(0, Duration.between(now, expiresAt).toSeconds());
   }
 
   /// Whether a worker took it from its channel's lane before.

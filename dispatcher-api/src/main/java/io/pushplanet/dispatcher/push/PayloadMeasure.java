@@ -153,9 +153,8 @@ final class PayloadMeasure {
     }
   }
 
-  /// The worker leaves an `id` of the caller's own as it is, and names the message's id otherwise.
   private static void putData(ObjectNode node, Content content) {
     content.data().forEach(node::put);
-    node.put(content.data().containsKey("id") ? "pushplanet_id" : "id", AN_ID.value());
+    node.put(content.idField(), AN_ID.value());
   }
 }

@@ -8,7 +8,6 @@ import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.JsonMerge;
 import io.pushplanet.gateway.provider.RecentPayloads;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -21,10 +20,6 @@ record ApnsPayload(byte[] json, boolean background) {
   static final String APS = "aps";
 
   private static final JsonMapper JSON = WireForm.mapper();
-  private static final String ID = "id";
-
-  /// The field of our id when the caller's data has an `id` of its own.
-  private static final String OTHER_ID = "pushplanet_id";
 
   /// Everything that the payload is made of.
   record MadeOf(MessageId message, Content content, Overrides overrides, ApnsPushType type) {}
@@ -86,10 +81,9 @@ record ApnsPayload(byte[] json, boolean background) {
   }
 
   private static byte[] json(Push push, ObjectNode aps) {
-    Map<String, String> data = push.content().data();
     ObjectNode root = JSON.createObjectNode();
-    data.forEach(root::put);
-    root.put(data.containsKey(ID) ? OTHER_ID : ID, push.id().value());
+    push.content().data().forEach(root::put);
+    root.put(push.content().idField(), push.id().value());
     root.set(APS, aps);
     return JSON.writeValueAsBytes(root);
   }

@@ -172,8 +172,7 @@ final class ApnsProvider implements Provider {
     if (notification.payload().length > ApnsNotification.largestBytes(push, type)) {
       return new Rejected(0, "payload_too_large");
     }
-    Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
-    Sending sending = new Sending(push, recipient, token, credential, notification, expiresAt);
+    Sending sending = new Sending(push, recipient, token, credential, notification);
     Optional<Duration> rest = resting.rest(addressee(sending));
     if (rest.isPresent()) {
       return new PutOff(0, "device_rest", rest.get());
@@ -189,8 +188,7 @@ final class ApnsProvider implements Provider {
       Recipient recipient,
       ApnsToken token,
       Apns credential,
-      ApnsNotification notification,
-      @Nullable Instant expiresAt) {}
+      ApnsNotification notification) {}
 
   private DeliveryOutcome withKey(Sending sending, ApnsKey key) {
     Optional<Duration> rest = tokens.rest(key);
@@ -268,7 +266,7 @@ final class ApnsProvider implements Provider {
                 path(sending),
                 headers,
                 sending.notification().payload(),
-                sending.expiresAt()),
+                sending.push().writeBy()),
             answered -> {
               closed.set(
                   ApnsAnswers.spoilsConnection(answered.status(), ApnsAnswers.reason(answered))

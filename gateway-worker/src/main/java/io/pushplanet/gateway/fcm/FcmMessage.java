@@ -13,7 +13,6 @@ import io.pushplanet.gateway.provider.JsonMerge;
 import io.pushplanet.gateway.provider.RecentPayloads;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import tools.jackson.databind.json.JsonMapper;
@@ -32,7 +31,6 @@ import tools.jackson.databind.node.ObjectNode;
 /// @param untargeted the message as a JSON object that is not empty and names no target
 record FcmMessage(byte[] untargeted) {
   private static final JsonMapper JSON = WireForm.mapper();
-  private static final String ID = "id";
   private static final List<String> TARGETS = List.of("token", "fid", "topic", "condition");
 
   // The JSON in front of the target.
@@ -41,9 +39,6 @@ record FcmMessage(byte[] untargeted) {
   private static final byte[] TOPIC = before("topic");
   private static final byte[] CONDITION = before("condition");
   private static final int MAX_AROUND = 32;
-
-  /// The field of our id when the caller's data has an `id` of its own.
-  private static final String OTHER_ID = "pushplanet_id";
 
   /// Everything that the message is made of.
   record MadeOf(
@@ -64,7 +59,7 @@ record FcmMessage(byte[] untargeted) {
             push.delivery(),
             push.overrides(),
             push.expiresAt(),
-            secondsLeft(push, now)),
+            push.secondsLeft(now)),
         () -> of(push, now));
   }
 
@@ -83,7 +78,7 @@ record FcmMessage(byte[] untargeted) {
     }
     ObjectNode data = message.putObject("data");
     content.data().forEach(data::put);
-    data.put(content.data().containsKey(ID) ? OTHER_ID : ID, push.id().value());
+    data.put(content.idField(), push.id().value());
     android(message.putObject("android"), push, shown, now);
     elsewhere(message, push, shown, now);
     if (push.overrides().fcm() != null) {
@@ -119,7 +114,7 @@ record FcmMessage(byte[] untargeted) {
 
   private static void android(ObjectNode android, Push push, boolean shown, Instant now) {
     String collapseKey = push.delivery().collapseKey();
-    android.put("ttl", secondsLeft(push, now) + "s");
+    android.put("ttl", push.secondsLeft(now) + "s");
     android.put("priority", push.delivery().priority() == Priority.HIGH ? "HIGH" : "NORMAL");
     if (collapseKey != null) {
       android.put("collapse_key", collapseKey);
@@ -138,7 +133,7 @@ record FcmMessage(byte[] untargeted) {
     ObjectNode apns = message.putObject("apns").putObject("headers");
     apns.put("apns-expiration", Long.toString(end));
     ObjectNode webpush = message.putObject("webpush");
-    webpush.putObject("headers").put("TTL", Long.toString(secondsLeft(push, now)));
+    webpush.putObject("headers").put("TTL", Long.toString(push.secondsLeft(now)));
     apns.put("apns-collapse-id", CollapseId.of(push));
     if (shown) {
       webpush.putObject("notification").put("tag", tag(push));
@@ -150,12 +145,5 @@ record FcmMessage(byte[] untargeted) {
   private static String tag(Push push) {
     String collapseKey = push.delivery().collapseKey();
     return collapseKey == null ? push.id().value() : collapseKey;
-  }
-
-  private static long secondsLeft(Push push, Instant now) {
-    if (push.delivery().ttl().isZero()) {
-      return 0;
-    }
-    return Math.max(0, Duration.between(now, push.expiresAt()).toSeconds());
   }
 }

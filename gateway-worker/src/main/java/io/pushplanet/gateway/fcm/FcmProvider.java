@@ -253,7 +253,6 @@ final class FcmProvider implements Provider {
   private Reply exchange(Sending sending, Grant.Granted granted) {
     Push push = sending.push();
     FcmServiceAccount account = sending.account();
-    Instant expiresAt = push.delivery().ttl().isZero() ? null : push.expiresAt();
     String project = URLEncoder.encode(account.projectId(), StandardCharsets.UTF_8);
     return connections.send(
         new ConnectionTarget(project + "/" + account.fingerprint(), settings.endpoint(), tls),
@@ -262,7 +261,7 @@ final class FcmProvider implements Provider {
             "/v1/projects/" + project + "/messages:send",
             List.of(Field.secret("authorization", "Bearer " + granted.token())),
             FcmMessage.of(push, sends.clock().instant(), messages).to(sending.token()),
-            expiresAt),
+            push.writeBy()),
         _ -> false);
   }
 

@@ -7,7 +7,6 @@ import io.pushplanet.gateway.provider.JsonMerge;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
@@ -31,10 +30,6 @@ final class HmsMessage {
   private static final Pattern GROUP = Pattern.compile("[1-9][0-9]?|100");
 
   private static final int OPENS_THE_APP = 3;
-  private static final String ID = "id";
-
-  /// The field of our id when the caller's data has an `id` of its own.
-  private static final String OTHER_ID = "pushplanet_id";
 
   private HmsMessage() {}
 
@@ -66,9 +61,8 @@ final class HmsMessage {
   /// The data as a text, which must be JSON when a notification is shown as well.
   private static String data(Push push) {
     ObjectNode data = JSON.createObjectNode();
-    Map<String, String> given = push.content().data();
-    given.forEach(data::put);
-    data.put(given.containsKey(ID) ? OTHER_ID : ID, push.id().value());
+    push.content().data().forEach(data::put);
+    data.put(push.content().idField(), push.id().value());
     return JSON.writeValueAsString(data);
   }
 
@@ -98,8 +92,6 @@ final class HmsMessage {
   }
 
   private static long secondsLeft(Push push, Instant now) {
-    Duration left =
-        push.delivery().ttl().isZero() ? SHORTEST_TTL : Duration.between(now, push.expiresAt());
-    return Math.clamp(left.toSeconds(), SHORTEST_TTL.toSeconds(), LONGEST_TTL.toSeconds());
+    return Math.clamp(push.secondsLeft(now), SHORTEST_TTL.toSeconds(), LONGEST_TTL.toSeconds());
   }
 }

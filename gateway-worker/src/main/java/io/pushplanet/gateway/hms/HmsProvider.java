@@ -238,7 +238,7 @@ final class HmsProvider implements Provider {
               Field.of("content-type", "application/json; charset=UTF-8"),
               Field.secret("authorization", "Bearer " + granted.token())),
           HmsMessage.of(push, tokens, urgent, sends.clock().instant()),
-          push.delivery().ttl().isZero() ? null : push.expiresAt());
+          push.writeBy());
     } finally {
       bulkhead.release();
     }

@@ -7,7 +7,6 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.provider.JsonMerge;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
@@ -31,7 +30,7 @@ record WebPushMessage(List<Field> headers, byte[] text) {
   static WebPushMessage of(Push push, Instant now) {
     return new WebPushMessage(
         List.of(
-            Field.of("ttl", Long.toString(secondsLeft(push, now))),
+            Field.of("ttl", Long.toString(push.secondsLeft(now))),
             Field.of("urgency", urgency(push)),
             Field.of("topic", topic(push))),
         text(push));
@@ -62,13 +61,6 @@ record WebPushMessage(List<Field> headers, byte[] text) {
         : Base64.getUrlEncoder()
             .withoutPadding()
             .encodeToString(Arrays.copyOf(Sha256.of(key), TOPIC_BYTES));
-  }
-
-  private static long secondsLeft(Push push, Instant now) {
-    if (push.delivery().ttl().isZero()) {
-      return 0;
-    }
-    return Math.max(0, Duration.between(now, push.expiresAt()).toSeconds());
   }
 
   private static byte[] text(Push push) {

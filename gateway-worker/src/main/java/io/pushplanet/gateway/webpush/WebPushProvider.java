@@ -136,7 +136,7 @@ final class WebPushProvider implements Provider {
                 browser.host(), browser.port(), browser.target(), addresses, push.attempt()),
             headers,
             encryption.seal(message.text(), browser),
-            push.delivery().ttl().isZero() ? null : push.expiresAt());
+            push.writeBy());
     told(browser, reply);
     return sends.outcome(reply, answered -> outcome(answered, now));
   }

@@ -3,8 +3,8 @@ package io.pushplanet.gateway.webpush;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.gateway.connection.Names.NameService;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.gateway.connection.Names.NameService;
 import io.pushplanet.gateway.webpush.Destinations.Destination;
 import java.net.InetAddress;
 import java.net.URI;
@@ -29,8 +29,7 @@ class DestinationsTest {
 
   private final AtomicLong ticks = new AtomicLong();
 
-  private Destinations destinations(
-      List<String> allowed, NameService names, String... trusted) {
+  private Destinations destinations(List<String> allowed, NameService names, String... trusted) {
     return destinations(Duration.ofSeconds(30), allowed, names, trusted);
   }
 
