@@ -9,7 +9,7 @@ import io.pushplanet.gateway.credential.CredentialProbe;
 import io.pushplanet.gateway.http2.ProviderConnections;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.provider.RetryWaits;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
 import io.pushplanet.gateway.schedule.PeriodicTask;
@@ -66,7 +66,7 @@ class ApnsConfiguration {
         credentials,
         apnsProviderTokens,
         apnsConnections,
-        new Sends(clock, random),
+        new RetryWaits(clock, random),
         metrics,
         apnsLostChannels);
   }
@@ -74,7 +74,7 @@ class ApnsConfiguration {
   @Bean
   BroadcastChannels apnsBroadcastChannels(
       ApnsSettings settings, ProviderTokens apnsProviderTokens, Clock clock, SecureRandom random) {
-    return new BroadcastChannels(settings, apnsProviderTokens, new Sends(clock, random));
+    return new BroadcastChannels(settings, apnsProviderTokens, new RetryWaits(clock, random));
   }
 
   @Bean

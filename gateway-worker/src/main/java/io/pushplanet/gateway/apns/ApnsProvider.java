@@ -32,8 +32,9 @@ import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.RecentPayloads;
 import io.pushplanet.gateway.provider.RestingDevices;
-import io.pushplanet.gateway.provider.Sends;
-import io.pushplanet.gateway.provider.Sends.Addressee;
+import io.pushplanet.gateway.provider.CredentialGate;
+import io.pushplanet.gateway.provider.RetryWaits;
+import io.pushplanet.gateway.provider.CredentialGate.Addressee;
 import io.pushplanet.gateway.time.SteadyClock;
 import java.time.Clock;
 import java.time.Duration;
@@ -67,7 +68,7 @@ final class ApnsProvider implements Provider {
   private final Trust trust;
   private final SSLContext withoutCertificate;
   private final Certificates certificates;
-  private final Sends sends;
+  private final RetryWaits waits;
   private final ProviderMetrics metrics;
   private final RestingDevices resting;
   private final ConnectionReplacement replacement;
@@ -80,7 +81,7 @@ final class ApnsProvider implements Provider {
       CredentialCache credentials,
       ProviderTokens tokens,
       ProviderConnections connections,
-      Sends sends,
+      RetryWaits waits,
       ProviderMetrics metrics,
       LostChannels lostChannels) {
     this.settings = settings;
@@ -90,12 +91,12 @@ final class ApnsProvider implements Provider {
     this.trust = Trust.with(settings.trustedCertificates());
     this.withoutCertificate = trust.context();
     this.certificates = new Certificates(trust);
-    this.sends = sends;
+    this.waits = waits;
     this.metrics = metrics;
-    Clock steady = new SteadyClock(sends.clock());
+    Clock steady = new SteadyClock(waits.clock());
     this.resting = new RestingDevices(steady, DEVICE_REST);
     this.replacement = new ConnectionReplacement(steady);
-    this.news = new RefusalNews(sends.clock());
+    this.news = new RefusalNews(waits.clock());
     this.lostChannels = lostChannels;
   }
 
@@ -118,12 +119,12 @@ final class ApnsProvider implements Provider {
       return sentLiveActivity(push, recipient, token, push.overrides().liveActivity());
     }
     if (!isHexadecimal(token.token())) {
-      return new TokenGone(0, "BadDeviceToken", sends.clock().instant());
+      return new TokenGone(0, "BadDeviceToken", waits.clock().instant());
     }
     if (ApnsNotification.usesReservedKey(push.content())) {
       return new Rejected(0, "reserved_data_key");
     }
-    return sends.with(
+    return CredentialGate.send(
         credentials.apns(push.app(), token.environment()),
         credential -> sent(push, recipient, token, credential));
   }
@@ -151,7 +152,7 @@ final class ApnsProvider implements Provider {
             ? known
             : new ApnsToken(activity.token(), known.environment(), known.registeredAt());
     LiveActivity.BroadcastChannel channel = activity.channel();
-    return sends.with(
+    return CredentialGate.send(
         credentials.apns(push.app(), token.environment()),
         channel == null ? Addressee.LIVE_ACTIVITY : Addressee.CHANNEL,
         credential -> {
@@ -219,7 +220,7 @@ final class ApnsProvider implements Provider {
                       outcome(sending, exchange(target, sending, another))))
               .orElseGet(() -> outcome(sending, first));
       case OLDER_TOKEN -> {
-        Duration after = sends.jittered(ProviderTokens.REST);
+        Duration after = waits.jittered(ProviderTokens.REST);
         boolean rests = tokens.keepOlder(key, proof, after);
         yield tooManyTokens(after, rests ? "provider token rests" : "older provider token kept");
       }
@@ -297,7 +298,7 @@ final class ApnsProvider implements Provider {
   }
 
   private DeliveryOutcome outcome(Sending sending, Exchanged exchanged) {
-    return sends.outcome(
+    return DeliveryOutcome.of(
         exchanged.reply(), answered -> outcome(sending, answered, exchanged.closed()));
   }
 
@@ -315,26 +316,26 @@ final class ApnsProvider implements Provider {
         resting.taken(addressee(sending));
         yield new Accepted(status, "", ApnsAnswers.id(answered).orElse(null));
       }
-      case TOKEN_GONE_NOW -> new TokenGone(status, reason, sends.clock().instant());
+      case TOKEN_GONE_NOW -> new TokenGone(status, reason, waits.clock().instant());
       case TOKEN_GONE_SINCE -> new TokenGone(status, reason, since(answered));
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason.isEmpty() ? "http_" + status : reason);
       case CREDENTIAL_FAULT, RENEW_PROVIDER_TOKEN, RECONNECT_OR_CREDENTIAL_FAULT ->
           fault(sending, status, reason);
-      case KEEP_OLDER_PROVIDER_TOKEN -> tooManyTokens(sends.jittered(ProviderTokens.REST), CLOSED);
+      case KEEP_OLDER_PROVIDER_TOKEN -> tooManyTokens(waits.jittered(ProviderTokens.REST), CLOSED);
       case RECONNECT -> new Deferred(status, reason, null, false, CLOSED);
       case DEVICE_BUSY ->
           new Deferred(
               status,
               reason,
-              resting.refused(addressee(sending), sends.asked(answered, reason)),
+              resting.refused(addressee(sending), waits.asked(answered, reason)),
               false,
               RestingDevices.RESTS);
       case UNAVAILABLE ->
           new Deferred(
               status,
               reason.isEmpty() ? "http_" + status : reason,
-              sends.asked(answered, reason).orElse(null),
+              waits.asked(answered, reason).orElse(null),
               true,
               closed ? CLOSED : null);
     };
@@ -366,6 +367,6 @@ final class ApnsProvider implements Provider {
 
   private Instant since(Answered answered) {
     long millis = ApnsAnswers.body(answered).path("timestamp").asLong(0);
-    return millis > 0 ? Instant.ofEpochMilli(millis) : sends.clock().instant();
+    return millis > 0 ? Instant.ofEpochMilli(millis) : waits.clock().instant();
   }
 }

@@ -4,7 +4,7 @@ import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.connection.Trust;
 import io.pushplanet.gateway.credential.Credential.ApnsKey;
-import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.provider.RetryWaits;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +28,7 @@ final class BroadcastChannels {
 
   private final ApnsSettings settings;
   private final ProviderTokens tokens;
-  private final Sends sends;
+  private final RetryWaits waits;
   private final LiveRequest requests;
 
   /// Apple's answer to a request.
@@ -47,10 +47,10 @@ final class BroadcastChannels {
     record NotNow(String reason, Duration after) implements Answer {}
   }
 
-  BroadcastChannels(ApnsSettings settings, ProviderTokens tokens, Sends sends) {
+  BroadcastChannels(ApnsSettings settings, ProviderTokens tokens, RetryWaits waits) {
     this.settings = settings;
     this.tokens = tokens;
-    this.sends = sends;
+    this.waits = waits;
     this.requests = new LiveRequest(Trust.with(settings.trustedCertificates()).context());
   }
 
@@ -73,7 +73,7 @@ final class BroadcastChannels {
           ? new Answer.Made(id.get(), key.bundleId())
           : otherwise(key, proof, answered);
     } catch (IOException e) {
-      return new Answer.NotNow("no_answer", sends.jittered(REST));
+      return new Answer.NotNow("no_answer", waits.jittered(REST));
     }
   }
 
@@ -90,7 +90,7 @@ final class BroadcastChannels {
           ? new Answer.Gone()
           : otherwise(key, proof, answered);
     } catch (IOException e) {
-      return new Answer.NotNow("no_answer", sends.jittered(REST));
+      return new Answer.NotNow("no_answer", waits.jittered(REST));
     }
   }
 
@@ -128,16 +128,16 @@ final class BroadcastChannels {
     return switch (ApnsAnswers.of(answered.status(), said)) {
       case RENEW_PROVIDER_TOKEN -> {
         tokens.renewed(key, proof);
-        yield new Answer.NotNow(reason, sends.jittered(REST));
+        yield new Answer.NotNow(reason, waits.jittered(REST));
       }
       case KEEP_OLDER_PROVIDER_TOKEN -> {
-        tokens.keepOlder(key, proof, sends.jittered(ProviderTokens.REST));
-        yield new Answer.NotNow(reason, sends.jittered(REST));
+        tokens.keepOlder(key, proof, waits.jittered(ProviderTokens.REST));
+        yield new Answer.NotNow(reason, waits.jittered(REST));
       }
       case DEVICE_BUSY, UNAVAILABLE, RECONNECT ->
-          new Answer.NotNow(reason, sends.askedOr(answered, said, REST));
+          new Answer.NotNow(reason, waits.askedOr(answered, said, REST));
       // A good answer without the channel's id counts as none.
-      case ACCEPTED -> new Answer.NotNow("no_channel_id", sends.jittered(REST));
+      case ACCEPTED -> new Answer.NotNow("no_channel_id", waits.jittered(REST));
       case REJECTED,
           CREDENTIAL_FAULT,
           RECONNECT_OR_CREDENTIAL_FAULT,

@@ -41,7 +41,7 @@ final class FcmAnswers {
           // Without a code of FCM's, the project is wrong or the token is gone: Google's own
           // library reads it as the latter
           // (https://github.com/firebase/firebase-admin-node/pull/218). One such answer alone
-          // proves nothing (`Sends`).
+          // proves nothing (`CredentialGate`).
           new Row(404, "NOT_FOUND", Meaning.CREDENTIAL_FAULT),
           new Row(429, "QUOTA_EXCEEDED", Meaning.QUOTA),
           new Row(429, "RESOURCE_EXHAUSTED", Meaning.QUOTA),

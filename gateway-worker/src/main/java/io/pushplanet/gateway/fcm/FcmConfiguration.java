@@ -15,7 +15,7 @@ import io.pushplanet.gateway.oauth.AccessTokens;
 import io.pushplanet.gateway.oauth.OAuthProbe;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.provider.RetryWaits;
 import io.pushplanet.gateway.time.SteadyClock;
 import java.security.SecureRandom;
 import java.time.Clock;
@@ -96,7 +96,7 @@ class FcmConfiguration {
         fcmAccessTokens,
         fcmConnections,
         fcmTls,
-        new Sends(clock, random),
+        new RetryWaits(clock, random),
         new ProviderMetrics(meters, Channel.FCM),
         fcmPaces,
         new QuarterHours(settings, clock, random),

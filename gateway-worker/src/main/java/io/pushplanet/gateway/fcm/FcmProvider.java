@@ -32,8 +32,9 @@ import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.RecentPayloads;
 import io.pushplanet.gateway.provider.RestingDevices;
-import io.pushplanet.gateway.provider.Sends;
-import io.pushplanet.gateway.provider.Sends.Addressee;
+import io.pushplanet.gateway.provider.CredentialGate;
+import io.pushplanet.gateway.provider.RetryWaits;
+import io.pushplanet.gateway.provider.CredentialGate.Addressee;
 import io.pushplanet.gateway.time.SteadyClock;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -61,7 +62,7 @@ final class FcmProvider implements Provider {
   private final AccessTokens<FcmServiceAccount> tokens;
   private final ProviderConnections connections;
   private final SSLContext tls;
-  private final Sends sends;
+  private final RetryWaits waits;
   private final ProviderMetrics metrics;
   private final ProjectPaces paces;
   private final QuarterHours quarterHours;
@@ -77,7 +78,7 @@ final class FcmProvider implements Provider {
       AccessTokens<FcmServiceAccount> tokens,
       ProviderConnections connections,
       SSLContext tls,
-      Sends sends,
+      RetryWaits waits,
       ProviderMetrics metrics,
       ProjectPaces paces,
       QuarterHours quarterHours,
@@ -88,14 +89,14 @@ final class FcmProvider implements Provider {
     this.tokens = tokens;
     this.connections = connections;
     this.tls = tls;
-    this.sends = sends;
+    this.waits = waits;
     this.metrics = metrics;
     this.paces = paces;
     this.quarterHours = quarterHours;
     this.paceMetrics = paceMetrics;
-    this.resting = new RestingDevices(new SteadyClock(sends.clock()), QUOTA_REST);
+    this.resting = new RestingDevices(new SteadyClock(waits.clock()), QUOTA_REST);
     this.restingPlatforms = restingPlatforms;
-    this.news = new RefusalNews(sends.clock());
+    this.news = new RefusalNews(waits.clock());
   }
 
   @Override
@@ -116,7 +117,7 @@ final class FcmProvider implements Provider {
     if (push.overrides().liveActivity() != null) {
       return new Rejected(0, "live_activity_needs_apns");
     }
-    return sends.with(
+    return CredentialGate.send(
         credentials.fcm(push.app()),
         token.namesDevice() ? Addressee.DEVICE : Addressee.TOPIC,
         account -> unlessItRests(new Sending(push, token, recipient.behindFcm(), account)));
@@ -150,7 +151,7 @@ final class FcmProvider implements Provider {
   private DeliveryOutcome unlessItRests(Sending sending) {
     if (sending.behind() != null
         && restingPlatforms.rests(sending.push().app(), sending.behind())) {
-      return new CredentialFault(0, Sends.THIRD_PARTY_REST);
+      return new CredentialFault(0, CredentialGate.THIRD_PARTY_REST);
     }
     String reason = sending.token().namesDevice() ? "device_quota_rest" : "topic_quota_rest";
     return resting
@@ -197,7 +198,7 @@ final class FcmProvider implements Provider {
   }
 
   private Duration left(Push push) {
-    return Duration.between(sends.clock().instant(), push.expiresAt());
+    return Duration.between(waits.clock().instant(), push.expiresAt());
   }
 
   /// Empty without a credential: the send itself then says what is wrong.
@@ -221,7 +222,7 @@ final class FcmProvider implements Provider {
   }
 
   private DeliveryOutcome sent(Sending sending, Grant.Granted granted) {
-    Instant askedAt = sends.clock().instant();
+    Instant askedAt = waits.clock().instant();
     Reply reply = exchange(sending, granted);
     if (!(reply instanceof Answered answered) || meaning(answered) != Meaning.RENEW_ACCESS_TOKEN) {
       return outcome(sending, reply, askedAt);
@@ -260,7 +261,7 @@ final class FcmProvider implements Provider {
             push.delivery().priority(),
             "/v1/projects/" + project + "/messages:send",
             List.of(Field.secret("authorization", "Bearer " + granted.token())),
-            FcmMessage.of(push, sends.clock().instant(), messages).to(sending.token()),
+            FcmMessage.of(push, waits.clock().instant(), messages).to(sending.token()),
             push.writeBy()),
         _ -> false);
   }
@@ -270,7 +271,7 @@ final class FcmProvider implements Provider {
   }
 
   private DeliveryOutcome outcome(Sending sending, Reply reply, Instant askedAt) {
-    return sends.outcome(reply, answered -> outcome(sending, answered, askedAt));
+    return DeliveryOutcome.of(reply, answered -> outcome(sending, answered, askedAt));
   }
 
   /// @param askedAt a token that was registered later is not the one that is gone
@@ -308,16 +309,16 @@ final class FcmProvider implements Provider {
       }
       case QUOTA -> {
         if (sending.restsAlone(error.quota())) {
-          Duration rest = resting.refused(sending.addressee(), sends.asked(answered, error.code()));
+          Duration rest = resting.refused(sending.addressee(), waits.asked(answered, error.code()));
           String done = sending.token().namesDevice() ? RestingDevices.RESTS : "topic rests";
           yield new Deferred(status, reason, rest, false, done);
         }
-        Duration rest = sends.askedOr(answered, error.code(), QUOTA_REST);
+        Duration rest = waits.askedOr(answered, error.code(), QUOTA_REST);
         paces.of(sending.account().projectId()).refused(rest);
         yield new Deferred(status, reason, rest, false, "project slowed");
       }
       case UNAVAILABLE ->
-          new Deferred(status, reason, sends.asked(answered, error.code()).orElse(null), true);
+          new Deferred(status, reason, waits.asked(answered, error.code()).orElse(null), true);
     };
   }
 

@@ -13,7 +13,7 @@ import io.pushplanet.gateway.oauth.OAuthProbe;
 import io.pushplanet.gateway.oauth.TokenRequest;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.provider.RetryWaits;
 import io.pushplanet.gateway.time.SteadyClock;
 import java.security.SecureRandom;
 import java.time.Clock;
@@ -87,7 +87,7 @@ class HmsConfiguration {
         hmsAccessTokens,
         hmsConnections,
         new FlowControl(new SteadyClock(clock)),
-        new Sends(clock, random),
+        new RetryWaits(clock, random),
         new ProviderMetrics(meters, Channel.HMS));
   }
 }

@@ -30,7 +30,8 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Explanation;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.provider.CredentialGate;
+import io.pushplanet.gateway.provider.RetryWaits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -71,7 +72,7 @@ final class HmsProvider implements Provider {
   private final PriorityBulkhead bulkhead;
   private final FlowControl flow;
   private final RefusalNews news;
-  private final Sends sends;
+  private final RetryWaits waits;
   private final ProviderMetrics metrics;
   private final Cache<String, Boolean> notUrgent =
       Caffeine.newBuilder().maximumSize(MAX_APPS).expireAfterWrite(NOT_URGENT_FOR).build();
@@ -99,7 +100,7 @@ final class HmsProvider implements Provider {
       AccessTokens<HmsClient> accessTokens,
       HttpPool connections,
       FlowControl flow,
-      Sends sends,
+      RetryWaits waits,
       ProviderMetrics metrics) {
     this.settings = settings;
     this.credentials = credentials;
@@ -107,8 +108,8 @@ final class HmsProvider implements Provider {
     this.connections = connections;
     this.bulkhead = new PriorityBulkhead(settings.connections());
     this.flow = flow;
-    this.news = new RefusalNews(sends.clock());
-    this.sends = sends;
+    this.news = new RefusalNews(waits.clock());
+    this.waits = waits;
     this.metrics = metrics;
   }
 
@@ -165,7 +166,7 @@ final class HmsProvider implements Provider {
     if (push.overrides().liveActivity() != null) {
       return Collections.nCopies(recipients.size(), new Rejected(0, "live_activity_needs_apns"));
     }
-    return sends.with(
+    return CredentialGate.send(
         credentials.hms(push.app()),
         recipients.size(),
         client -> {
@@ -190,7 +191,7 @@ final class HmsProvider implements Provider {
 
   private Judgement sent(
       Push push, List<String> tokens, HmsClient client, Grant.Granted granted, boolean mayRenew) {
-    Instant askedAt = sends.clock().instant();
+    Instant askedAt = waits.clock().instant();
     boolean urgent = mayBeUrgent(push, client);
     Heard heard = new Heard(exchange(push, tokens, client, granted, urgent));
     if (urgent && heard.means(Meaning.NOT_URGENT)) {
@@ -237,7 +238,7 @@ final class HmsProvider implements Provider {
           List.of(
               Field.of("content-type", "application/json; charset=UTF-8"),
               Field.secret("authorization", "Bearer " + granted.token())),
-          HmsMessage.of(push, tokens, urgent, sends.clock().instant()),
+          HmsMessage.of(push, tokens, urgent, waits.clock().instant()),
           push.writeBy());
     } finally {
       bulkhead.release();
@@ -260,7 +261,7 @@ final class HmsProvider implements Provider {
       return token -> said.illegal().contains(token) ? illegal : accepted;
     }
     return all(
-        sends.outcome(
+        DeliveryOutcome.of(
             heard.reply(), answered -> outcome(push, tokens, client, answered, said, askedAt)));
   }
 
@@ -292,13 +293,13 @@ final class HmsProvider implements Provider {
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
           fault(push, client, status, reason, Explanation.of(said.explanation(), tokens));
       case FLOW_CONTROL -> {
-        Duration rest = flow.refused(client.clientId(), sends.asked(answered, said.code()));
+        Duration rest = flow.refused(client.clientId(), waits.asked(answered, said.code()));
         yield new PutOff(status, reason, rest, "app rests");
       }
       case LATER ->
-          new Deferred(status, reason, sends.asked(answered, said.code()).orElse(null), false);
+          new Deferred(status, reason, waits.asked(answered, said.code()).orElse(null), false);
       case INTERNAL ->
-          new Deferred(status, reason, sends.asked(answered, said.code()).orElse(null), true);
+          new Deferred(status, reason, waits.asked(answered, said.code()).orElse(null), true);
     };
   }
 

@@ -1,7 +1,10 @@
 package io.pushplanet.gateway.provider;
 
+import io.pushplanet.gateway.connection.Reply;
+import io.pushplanet.gateway.connection.Reply.Answered;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// The outcome of one try at a provider. `status` is the HTTP status (0 when no answer came),
@@ -11,6 +14,18 @@ public sealed interface DeliveryOutcome {
   int status();
 
   String reason();
+
+  /// The outcome of a request. Without an answer the message is tried again.
+  ///
+  /// @param meaning what the vendor's answer means
+  static DeliveryOutcome of(Reply reply, Function<Answered, DeliveryOutcome> meaning) {
+    return switch (reply) {
+      case Answered answered -> meaning.apply(answered);
+      case Reply.NotSent(String why) -> new Deferred(0, why, null, false);
+      case Reply.NoAnswer(String why) -> new Deferred(0, why, null, true);
+      case Reply.Expired() -> new Expired();
+    };
+  }
 
   /// @param providerId APNs' `apns-id`, FCM's `name`, Push Kit's `requestId`, a push service's
   ///     `Location`

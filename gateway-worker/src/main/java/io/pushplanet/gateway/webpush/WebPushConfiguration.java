@@ -8,7 +8,7 @@ import io.pushplanet.gateway.connection.Trust;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.provider.RetryWaits;
 import io.pushplanet.gateway.time.SteadyClock;
 import java.net.InetAddress;
 import java.security.SecureRandom;
@@ -55,7 +55,7 @@ class WebPushConfiguration {
         new RequestLimits(
             settings.connections(), settings.connectionsPerHost(), settings.connectTimeout()),
         pushServices,
-        new Sends(clock, random),
+        new RetryWaits(clock, random),
         metrics);
   }
 }

@@ -19,7 +19,8 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.Sends;
+import io.pushplanet.gateway.provider.CredentialGate;
+import io.pushplanet.gateway.provider.RetryWaits;
 import io.pushplanet.gateway.webpush.Destinations.Destination;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -44,7 +45,7 @@ final class WebPushProvider implements Provider {
   private final Encryption encryption;
   private final RequestLimits limits;
   private final HttpPool services;
-  private final Sends sends;
+  private final RetryWaits waits;
   private final ProviderMetrics metrics;
 
   WebPushProvider(
@@ -55,7 +56,7 @@ final class WebPushProvider implements Provider {
       Encryption encryption,
       RequestLimits limits,
       HttpPool services,
-      Sends sends,
+      RetryWaits waits,
       ProviderMetrics metrics) {
     this.credentials = credentials;
     this.destinations = destinations;
@@ -64,7 +65,7 @@ final class WebPushProvider implements Provider {
     this.encryption = encryption;
     this.limits = limits;
     this.services = services;
-    this.sends = sends;
+    this.waits = waits;
     this.metrics = metrics;
   }
 
@@ -94,7 +95,7 @@ final class WebPushProvider implements Provider {
     } catch (IllegalArgumentException e) {
       return new Rejected(0, "malformed_subscription");
     }
-    return sends.with(credentials.webPush(push.app()), key -> sent(push, browser, key));
+    return CredentialGate.send(credentials.webPush(push.app()), key -> sent(push, browser, key));
   }
 
   private DeliveryOutcome sent(Push push, BrowserSubscription browser, VapidKey key) {
@@ -121,7 +122,7 @@ final class WebPushProvider implements Provider {
 
   private DeliveryOutcome sent(
       Push push, BrowserSubscription browser, VapidKey key, List<InetAddress> addresses) {
-    Instant now = sends.clock().instant();
+    Instant now = waits.clock().instant();
     WebPushMessage message = WebPushMessage.of(push, now);
     if (message.text().length > Encryption.LARGEST_MESSAGE_BYTES) {
       return new Rejected(0, "payload_too_large");
@@ -138,7 +139,7 @@ final class WebPushProvider implements Provider {
             encryption.seal(message.text(), browser),
             push.writeBy());
     told(browser, reply);
-    return sends.outcome(reply, answered -> outcome(answered, now));
+    return DeliveryOutcome.of(reply, answered -> outcome(answered, now));
   }
 
   private void told(BrowserSubscription browser, Reply reply) {
@@ -157,8 +158,8 @@ final class WebPushProvider implements Provider {
       case ACCEPTED -> new Accepted(status, "", answered.header("location").orElse(null));
       case SUBSCRIPTION_GONE -> new TokenGone(status, reason, askedAt);
       case REJECTED -> new Rejected(status, reason);
-      case BUSY -> new Deferred(status, reason, sends.askedOr(answered, BUSY_REST), false);
-      case UNAVAILABLE -> new Deferred(status, reason, sends.asked(answered).orElse(null), true);
+      case BUSY -> new Deferred(status, reason, waits.askedOr(answered, BUSY_REST), false);
+      case UNAVAILABLE -> new Deferred(status, reason, waits.asked(answered).orElse(null), true);
       // Not logged: the caller that registers a device names the push service, which could answer
       // so to each message.
       case CREDENTIAL_FAULT -> new CredentialFault(status, reason);

@@ -7,10 +7,9 @@ import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.alert.Alerts;
+import io.pushplanet.gateway.provider.CredentialGate;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
-import io.pushplanet.gateway.provider.Sends;
 import java.time.Duration;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
@@ -70,10 +69,9 @@ class CredentialLaneTest {
 
   @Test
   void messages_that_we_reject_ourselves_do_not_hide_doubtful_answers() {
-    Sends sends = new Sends(clock, new Random(1));
     Credential key = new Credential.HmsClient("1", new Secret("secret"), "fingerprint");
     for (int i = 0; i < CredentialLane.FEWEST_DOUBTS; i++) {
-      sends.with(
+      CredentialGate.send(
           new CredentialLookup.Found<>(key, lane), _ -> new Rejected(0, "payload_too_large"));
       lane.doubted("BadDeviceToken");
     }

@@ -11,25 +11,25 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class SendsTest {
+class RetryWaitsTest {
   private static final Duration REST = Duration.ofSeconds(30);
 
-  private final Sends sends = new Sends(MutableClock.started(), new Random(1));
+  private final RetryWaits waits = new RetryWaits(MutableClock.started(), new Random(1));
 
   @ParameterizedTest
   @ValueSource(strings = {"0", "Sat, 21 Nov 2026 09:00:00 GMT", "soon"})
   void a_wait_of_zero_counts_as_none(String retryAfter) {
     Answered busy = new Answered(503, Map.of("retry-after", retryAfter), new byte[0]);
 
-    assertThat(sends.asked(busy)).isEmpty();
-    assertThat(sends.askedOr(busy, REST)).isBetween(REST, REST.multipliedBy(2));
+    assertThat(waits.asked(busy)).isEmpty();
+    assertThat(waits.askedOr(busy, REST)).isBetween(REST, REST.multipliedBy(2));
   }
 
   @Test
   void a_wait_that_the_vendor_asks_for_is_kept() {
     Answered busy = new Answered(503, Map.of("retry-after", "7"), new byte[0]);
 
-    assertThat(sends.askedOr(busy, REST)).isEqualTo(Duration.ofSeconds(7));
+    assertThat(waits.askedOr(busy, REST)).isEqualTo(Duration.ofSeconds(7));
   }
 
   @Test
@@ -37,9 +37,9 @@ class SendsTest {
     Answered page = new Answered(503, Map.of("retry-after", "86400"), new byte[0]);
     Answered brief = new Answered(503, Map.of("retry-after", "7"), new byte[0]);
 
-    assertThat(sends.asked(page, "")).contains(Duration.ofMinutes(15));
-    assertThat(sends.asked(brief, "")).contains(Duration.ofSeconds(7));
-    assertThat(sends.asked(page, "ServiceUnavailable")).contains(Duration.ofDays(1));
-    assertThat(sends.askedOr(page, "", REST)).isEqualTo(Duration.ofMinutes(15));
+    assertThat(waits.asked(page, "")).contains(Duration.ofMinutes(15));
+    assertThat(waits.asked(brief, "")).contains(Duration.ofSeconds(7));
+    assertThat(waits.asked(page, "ServiceUnavailable")).contains(Duration.ofDays(1));
+    assertThat(waits.askedOr(page, "", REST)).isEqualTo(Duration.ofMinutes(15));
   }
 }

@@ -1,8 +1,6 @@
 package io.pushplanet.gateway.provider;
 
 import io.pushplanet.common.delivery.Channel;
-import io.pushplanet.gateway.connection.Reply;
-import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential;
 import io.pushplanet.gateway.credential.CredentialLane;
 import io.pushplanet.gateway.credential.CredentialLookup;
@@ -10,23 +8,17 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.random.RandomGenerator;
 
-/// The steps of a send that are the same for every vendor: no credential, no answer, and how long
-/// to wait. Each vendor's class knows what its answers mean. Thread-safe when its randomness is.
-public record Sends(Clock clock, RandomGenerator random) {
+/// Lets messages out that an app's credential can send, and tells the credential's lane what the
+/// answers say about it. Thread-safe.
+public final class CredentialGate {
   /// No request was made: the service to which FCM passes the message on refuses its key.
   public static final String THIRD_PARTY_REST = "third_party_auth_rest";
-
-  /// The longest wait that an answer without the vendor's own form may ask for.
-  static final Duration LONGEST_OF_ANYBODY = Duration.ofMinutes(15);
 
   private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
   private static final String TOPIC_DISALLOWED = "TopicDisallowed";
@@ -62,26 +54,28 @@ public record Sends(Clock clock, RandomGenerator random) {
     TOPIC
   }
 
+  private CredentialGate() {}
+
   /// Sends to a device with the app's credential, or returns the outcome of its absence. The
   /// credential's lane learns what the answer says about the credential.
-  public <C extends Credential> DeliveryOutcome with(
+  public static <C extends Credential> DeliveryOutcome send(
       CredentialLookup<C> lookup, Function<C, DeliveryOutcome> send) {
-    return with(lookup, Addressee.DEVICE, send);
+    return send(lookup, Addressee.DEVICE, send);
   }
 
   /// As above, for any kind of addressee.
-  public <C extends Credential> DeliveryOutcome with(
+  public static <C extends Credential> DeliveryOutcome send(
       CredentialLookup<C> lookup, Addressee to, Function<C, DeliveryOutcome> send) {
-    return with(lookup, to, 1, credential -> List.of(send.apply(credential))).getFirst();
+    return send(lookup, to, 1, credential -> List.of(send.apply(credential))).getFirst();
   }
 
   /// As above, for several devices in one request, with an outcome for each.
-  public <C extends Credential> List<DeliveryOutcome> with(
+  public static <C extends Credential> List<DeliveryOutcome> send(
       CredentialLookup<C> lookup, int recipients, Function<C, List<DeliveryOutcome>> send) {
-    return with(lookup, Addressee.DEVICE, recipients, send);
+    return send(lookup, Addressee.DEVICE, recipients, send);
   }
 
-  private static <C extends Credential> List<DeliveryOutcome> with(
+  private static <C extends Credential> List<DeliveryOutcome> send(
       CredentialLookup<C> lookup,
       Addressee to,
       int recipients,
@@ -197,49 +191,5 @@ public record Sends(Clock clock, RandomGenerator random) {
           PutOff _ ->
           false;
     };
-  }
-
-  /// Reads an answer; if none came, the request is tried again.
-  public DeliveryOutcome outcome(Reply reply, Function<Answered, DeliveryOutcome> meaning) {
-    return switch (reply) {
-      case Answered answered -> meaning.apply(answered);
-      case Reply.NotSent(String why) -> new Deferred(0, why, null, false);
-      case Reply.NoAnswer(String why) -> new Deferred(0, why, null, true);
-      case Reply.Expired() -> new DeliveryOutcome.Expired();
-    };
-  }
-
-  /// The wait that the answer asks for. It is bounded when the body is not in the vendor's form:
-  /// the page of a proxy could let messages expire.
-  ///
-  /// @param word the vendor's own in the body; empty when there is none
-  public Optional<Duration> asked(Answered answered, String word) {
-    Optional<Duration> asked = asked(answered);
-    return word.isEmpty()
-        ? asked.map(it -> it.compareTo(LONGEST_OF_ANYBODY) > 0 ? LONGEST_OF_ANYBODY : it)
-        : asked;
-  }
-
-  /// The wait that the vendor asks for. A wait of zero counts as none: the message would come back
-  /// at once, until its time to live ends.
-  public Optional<Duration> asked(Answered answered) {
-    return answered
-        .header("retry-after")
-        .flatMap(value -> RetryAfter.parse(value, clock.instant()))
-        .filter(Duration::isPositive);
-  }
-
-  /// The wait that the vendor asks for, or else `rest` up to twice over.
-  public Duration askedOr(Answered answered, Duration rest) {
-    return asked(answered).orElseGet(() -> jittered(rest));
-  }
-
-  /// @param word as of [#asked(Answered, String)]
-  public Duration askedOr(Answered answered, String word, Duration rest) {
-    return asked(answered, word).orElseGet(() -> jittered(rest));
-  }
-
-  public Duration jittered(Duration rest) {
-    return rest.plusMillis(random.nextLong(rest.toMillis()));
   }
 }
