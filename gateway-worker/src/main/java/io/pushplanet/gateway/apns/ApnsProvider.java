@@ -328,7 +328,7 @@ final class ApnsProvider implements Provider {
           new Deferred(
               status,
               reason,
-              resting.refused(addressee(sending), waits.asked(answered, reason)),
+              resting.refused(addressee(sending), waits.asked(answered, reason).orElse(null)),
               false,
               RestingDevices.RESTS);
       case UNAVAILABLE ->

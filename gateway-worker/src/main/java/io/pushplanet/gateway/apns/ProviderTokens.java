@@ -169,20 +169,15 @@ final class ProviderTokens {
       if (accepted.isPresent() && !slot.asksNow(accepted.get(), now)) {
         return accepted.get();
       }
-      Optional<ProviderToken> instead = slot.insteadOfNew(now);
       ProviderToken next =
           switch (shared.current(slot.key)) {
             case Known.Agreed(ProviderToken token) when isAccepted(token, now) ->
                 ofTheOthers(slot, token, now);
-            case Known.Agreed(ProviderToken token) -> {
-              Optional<ProviderToken> refused =
-                  Optional.of(token).filter(it -> isOfTheFuture(it, now));
-              yield agreed(slot, instead, refused, accepted, now);
-            }
-            case Known.None() -> agreed(slot, instead, Optional.empty(), accepted, now);
+            case Known.Agreed(ProviderToken token) ->
+                agreed(slot, isOfTheFuture(token, now) ? token : null, now);
+            case Known.None() -> agreed(slot, null, now);
             // A worker without a usable token asks once more before it makes one alone.
-            case Known.Silent() ->
-                accepted.orElseGet(() -> agreed(slot, instead, Optional.empty(), accepted, now));
+            case Known.Silent() -> accepted.isPresent() ? accepted.get() : agreed(slot, null, now);
           };
       if (next.equals(held)) {
         asksLater(slot);
@@ -226,8 +221,7 @@ final class ProviderTokens {
         return Optional.empty();
       }
       slot.noRenewalBefore = now.plus(SHORTEST_LIFE);
-      ProviderToken agreed =
-          agreed(slot, Optional.empty(), Optional.of(refused), Optional.empty(), now);
+      ProviderToken agreed = mintedAndAgreed(slot, refused, now);
       if (agreed.jwt().equals(refused.jwt())) {
         return Optional.empty();
       }
@@ -323,7 +317,7 @@ final class ProviderTokens {
       slot.kept = older;
       slot.current = older;
       slot.previous = null;
-      var _ = shared.agree(slot.key, older, Optional.of(refused), lifeLeft(slot, older, now));
+      var _ = shared.agree(slot.key, older, refused, lifeLeft(slot, older, now));
     } finally {
       slot.lock.unlock();
     }
@@ -375,7 +369,7 @@ final class ProviderTokens {
   private Optional<ProviderToken> toldAgain(Slot slot, ProviderToken held, Instant now) {
     ApnsKey key = slot.key;
     LOG.info("event=provider_token_told_again teamId={} keyId={}", key.teamId(), key.keyId());
-    return shared.agree(key, held, Optional.empty(), lifeLeft(slot, held, now));
+    return shared.agree(key, held, null, lifeLeft(slot, held, now));
   }
 
   private static void follow(Slot slot, ProviderToken held, ProviderToken agreed, Instant now) {
@@ -396,23 +390,43 @@ final class ProviderTokens {
     return left.isPositive() ? left : Duration.ofSeconds(1);
   }
 
-  /// @param instead the token to offer to the others; empty for a new one
-  /// @param alone the token to use when Redis does not answer; empty for the offered one
-  private ProviderToken agreed(
-      Slot slot,
-      Optional<ProviderToken> instead,
-      Optional<ProviderToken> refused,
-      Optional<ProviderToken> alone,
-      Instant now) {
+  /// Agrees with the others on the token to use now: a new one, or while it is too soon for that,
+  /// one that there is.
+  ///
+  /// @param refused a shared token that may be replaced; null for none
+  @GuardedBy("slot.lock")
+  private ProviderToken agreed(Slot slot, @Nullable ProviderToken refused, Instant now) {
+    Optional<ProviderToken> instead = slot.insteadOfNew(now);
+    return instead.isEmpty()
+        ? mintedAndAgreed(slot, refused, now)
+        : shared
+            .agree(slot.key, instead.get(), refused, lifeLeft(slot, instead.get(), now))
+            .orElseGet(() -> usedSoFar(slot, refused, now).orElse(instead.get()));
+  }
+
+  /// Makes a token and offers it to the others. While Redis is away the former token is used on, as
+  /// long as APNs accepts it, and then the new one.
+  ///
+  /// @param refused a shared token that may be replaced; null for none
+  private ProviderToken mintedAndAgreed(Slot slot, @Nullable ProviderToken refused, Instant now) {
     ApnsKey key = slot.key;
-    ProviderToken offer = instead.orElseGet(() -> ProviderToken.mint(key, now));
-    Duration life = instead.map(it -> lifeLeft(slot, it, now)).orElse(RENEWED_AFTER);
-    ProviderToken agreed = shared.agree(key, offer, refused, life).or(() -> alone).orElse(offer);
-    if (instead.isEmpty() && agreed.jwt().equals(offer.jwt())) {
+    ProviderToken offer = ProviderToken.mint(key, now);
+    ProviderToken agreed =
+        shared
+            .agree(key, offer, refused, RENEWED_AFTER)
+            .orElseGet(() -> usedSoFar(slot, refused, now).orElse(offer));
+    if (agreed.jwt().equals(offer.jwt())) {
       metrics.tokenMinted();
       LOG.info("event=provider_token_minted teamId={} keyId={}", key.teamId(), key.keyId());
     }
     return agreed;
+  }
+
+  private static Optional<ProviderToken> usedSoFar(
+      Slot slot, @Nullable ProviderToken refused, Instant now) {
+    return Optional.ofNullable(slot.current)
+        .filter(token -> isAccepted(token, now))
+        .filter(token -> refused == null || !token.jwt().equals(refused.jwt()));
   }
 
   private Slot slot(ApnsKey key) {

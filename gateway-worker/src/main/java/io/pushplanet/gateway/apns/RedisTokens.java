@@ -90,7 +90,7 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
 
   @Override
   public Optional<ProviderToken> agree(
-      ApnsKey key, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+      ApnsKey key, ProviderToken offer, @Nullable ProviderToken refused, Duration life) {
     return asked(
             redis -> {
               byte[] replaceable = replaceable(key, redis.sync().get(name(key)), refused);
@@ -112,13 +112,13 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
   /// The bytes in Redis that may be replaced. Sealing is randomized, so that the bytes are compared
   /// after their content was checked. Bytes that cannot be opened (sealed with an earlier master
   /// key) may be replaced as well.
-  private byte[] replaceable(ApnsKey key, byte @Nullable [] held, Optional<ProviderToken> refused) {
+  private byte[] replaceable(ApnsKey key, byte @Nullable [] held, @Nullable ProviderToken refused) {
     if (held == null) {
       return new byte[0];
     }
     Optional<ProviderToken> inside = open(key, held);
     boolean stays =
-        inside.isPresent() && refused.filter(it -> it.jwt().equals(inside.get().jwt())).isEmpty();
+        inside.isPresent() && (refused == null || !refused.jwt().equals(inside.get().jwt()));
     return stays ? new byte[0] : held;
   }
 

@@ -4,6 +4,7 @@ import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// One provider token for all workers: APNs answers 429 to a team whose token changes more often
 /// than every 20 minutes
@@ -23,10 +24,10 @@ interface SharedTokens {
 
   /// Offers a token for the rest of its life; the first offer wins.
   ///
-  /// @param refused a token that may be replaced before its life is over
+  /// @param refused a token that may be replaced before its life is over; null for none
   /// @return the shared token
   Optional<ProviderToken> agree(
-      ApnsKey key, ProviderToken offer, Optional<ProviderToken> refused, Duration life);
+      ApnsKey key, ProviderToken offer, @Nullable ProviderToken refused, Duration life);
 
   Known current(ApnsKey key);
 

@@ -309,7 +309,9 @@ final class FcmProvider implements Provider {
       }
       case QUOTA -> {
         if (sending.restsAlone(error.quota())) {
-          Duration rest = resting.refused(sending.addressee(), waits.asked(answered, error.code()));
+          Duration rest =
+              resting.refused(
+                  sending.addressee(), waits.asked(answered, error.code()).orElse(null));
           String done = sending.token().namesDevice() ? RestingDevices.RESTS : "topic rests";
           yield new Deferred(status, reason, rest, false, done);
         }

@@ -6,6 +6,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// Lets an app rest that has sent to more devices in a second than Huawei allows it, or while
 /// Huawei's network is full: 503
@@ -46,9 +47,9 @@ final class FlowControl {
         : Optional.empty();
   }
 
-  /// @param asked the rest that Huawei asks for, if it asks for one
+  /// @param asked the rest that Huawei asks for; null when it asks for none
   /// @return how long it rests now
-  Duration refused(String app, Optional<Duration> asked) {
+  Duration refused(String app, @Nullable Duration asked) {
     Instant now = clock.instant();
     Rest rest =
         resting
@@ -61,7 +62,7 @@ final class FlowControl {
                   }
                   int inARow = before == null ? 1 : before.inARow() + 1;
                   return new Rest(
-                      inARow, now, now.plus(asked.map(FlowControl::bounded).orElse(wait(inARow))));
+                      inARow, now, now.plus(asked == null ? wait(inARow) : bounded(asked)));
                 });
     // It is over already when the time that was asked for has passed meanwhile.
     return rest.until().isAfter(now) ? Duration.between(now, rest.until()) : Duration.ZERO;

@@ -293,7 +293,8 @@ final class HmsProvider implements Provider {
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
           fault(push, client, status, reason, Explanation.of(said.explanation(), tokens));
       case FLOW_CONTROL -> {
-        Duration rest = flow.refused(client.clientId(), waits.asked(answered, said.code()));
+        Duration rest =
+            flow.refused(client.clientId(), waits.asked(answered, said.code()).orElse(null));
         yield new PutOff(status, reason, rest, "app rests");
       }
       case LATER ->

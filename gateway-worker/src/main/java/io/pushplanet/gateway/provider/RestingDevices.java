@@ -6,6 +6,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// Devices to which a provider wants less to be sent. Their messages wait, without a request, for
 /// as long as the provider asked, or else for a time that doubles with each refusal in a row.
@@ -53,9 +54,9 @@ public final class RestingDevices {
         : Optional.empty();
   }
 
-  /// @param asked the rest that the provider asks for, if it asks for one
+  /// @param asked the rest that the provider asks for; null when it asks for none
   /// @return how long the device rests from now
-  public Duration refused(String token, Optional<Duration> asked) {
+  public Duration refused(String token, @Nullable Duration asked) {
     Instant now = clock.instant();
     Rest rest =
         resting
@@ -66,7 +67,7 @@ public final class RestingDevices {
                   // Answers to requests that were under way together count as one refusal.
                   boolean together = before != null && before.until().isAfter(now);
                   int inARow = before == null ? 1 : before.inARow() + (together ? 0 : 1);
-                  Instant until = now.plus(bounded(asked.orElse(own(inARow))));
+                  Instant until = now.plus(bounded(asked == null ? own(inARow) : asked));
                   return new Rest(
                       inARow, together && before.until().isAfter(until) ? before.until() : until);
                 });

@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /// Stops the forgetting of an app's tokens at one provider when too many die at once. A swapped key
 /// or a wrong environment makes every token look dead, and a wrong purge is worse than a late one.
@@ -107,9 +108,10 @@ public final class PurgeBreaker {
       return Optional.of(telling);
     }
 
-    /// @param open what all workers have counted, if that is known
-    synchronized void judge(Optional<Duration> open, int fewest, Instant now) {
-      Duration rest = open.orElseGet(() -> tooManyDead(sends, dead, fewest) ? OPEN : Duration.ZERO);
+    /// @param counted for how long all workers together forget nothing; null when it is unknown
+    synchronized void judge(@Nullable Duration counted, int fewest, Instant now) {
+      Duration alone = tooManyDead(sends, dead, fewest) ? OPEN : Duration.ZERO;
+      Duration rest = counted == null ? alone : counted;
       if (now.plus(rest).isAfter(openUntil)) {
         openUntil = now.plus(rest);
       }
@@ -148,7 +150,9 @@ public final class PurgeBreaker {
     own.add(dead, now)
         .ifPresent(untold -> {
           int fewest = isNew(app, now) ? FEWEST_AFTER_A_CHANGE : FEWEST_SENDS;
-          own.judge(together.add(app, channel, untold.sends(), untold.dead(), fewest), fewest, now);
+          Duration counted =
+              together.add(app, channel, untold.sends(), untold.dead(), fewest).orElse(null);
+          own.judge(counted, fewest, now);
         });
     return own.isOpen(now);
   }

@@ -203,9 +203,9 @@ class ProviderTokensOverHoursIT {
 
     @Override
     public Optional<ProviderToken> agree(
-        ApnsKey signer, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+        ApnsKey signer, ProviderToken offer, @Nullable ProviderToken refused, Duration life) {
       Optional<ProviderToken> standing = standing();
-      if (standing.isPresent() && !standing.equals(refused)) {
+      if (standing.isPresent() && !standing.get().equals(refused)) {
         return standing;
       }
       held = offer;
@@ -231,7 +231,7 @@ class ProviderTokensOverHoursIT {
   private static final class NothingShared implements SharedTokens {
     @Override
     public Optional<ProviderToken> agree(
-        ApnsKey signer, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+        ApnsKey signer, ProviderToken offer, @Nullable ProviderToken refused, Duration life) {
       return Optional.empty();
     }
 

@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -59,7 +60,7 @@ class ProviderTokensTest {
 
     @Override
     public Optional<ProviderToken> agree(
-        ApnsKey key, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+        ApnsKey key, ProviderToken offer, @Nullable ProviderToken refused, Duration life) {
       if (silent) {
         return Optional.empty();
       }
@@ -68,7 +69,7 @@ class ProviderTokensTest {
           held.merge(
               key.keyId(),
               offer,
-              (before, mine) -> refused.filter(before::equals).isPresent() ? mine : before));
+              (before, mine) -> before.equals(refused) ? mine : before));
     }
 
     @Override
@@ -91,7 +92,7 @@ class ProviderTokensTest {
   private static final class Away implements SharedTokens {
     @Override
     public Optional<ProviderToken> agree(
-        ApnsKey key, ProviderToken offer, Optional<ProviderToken> refused, Duration life) {
+        ApnsKey key, ProviderToken offer, @Nullable ProviderToken refused, Duration life) {
       return Optional.empty();
     }
 

@@ -16,7 +16,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class RedisTokensIT {
@@ -36,7 +35,7 @@ class RedisTokensIT {
         RedisTokens others = new RedisTokens(near, vault)) {
       RedisClient far = RedisClient.create("redis://127.0.0.1:" + way.port());
       try (RedisTokens fresh = new RedisTokens(far, vault)) {
-        assertThat(others.agree(key, token, Optional.empty(), Duration.ofMinutes(1)))
+        assertThat(others.agree(key, token, null, Duration.ofMinutes(1)))
             .contains(token);
 
         assertThat(fresh.current(key)).isEqualTo(new SharedTokens.Known.Agreed(token));

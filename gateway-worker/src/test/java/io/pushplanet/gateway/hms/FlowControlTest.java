@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class FlowControlTest {
@@ -12,7 +11,7 @@ class FlowControlTest {
   private final FlowControl flow = new FlowControl(clock);
 
   private Duration refused() {
-    return flow.refused("1", Optional.empty());
+    return flow.refused("1", null);
   }
 
   @Test
@@ -51,24 +50,24 @@ class FlowControlTest {
 
   @Test
   void a_rest_that_huawei_asks_for_is_kept() {
-    assertThat(flow.refused("1", Optional.of(Duration.ofMinutes(5))))
+    assertThat(flow.refused("1", Duration.ofMinutes(5)))
         .isEqualTo(Duration.ofMinutes(5));
     assertThat(flow.rest("1")).contains(Duration.ofMinutes(5));
   }
 
   @Test
   void one_answer_makes_an_app_rest_for_a_bounded_time_only() {
-    assertThat(flow.refused("1", Optional.of(Duration.ofDays(1))))
+    assertThat(flow.refused("1", Duration.ofDays(1)))
         .isEqualTo(Duration.ofMinutes(15));
     assertThat(flow.rest("1")).contains(Duration.ofMinutes(15));
   }
 
   @Test
   void a_rest_is_never_negative() {
-    assertThat(flow.refused("1", Optional.of(Duration.ZERO))).isZero();
+    assertThat(flow.refused("1", Duration.ZERO)).isZero();
     clock.advance(Duration.ofMillis(500));
-    assertThat(flow.refused("1", Optional.of(Duration.ZERO))).isZero();
-    assertThat(flow.refused("2", Optional.of(Duration.ofSeconds(-9)))).isZero();
+    assertThat(flow.refused("1", Duration.ZERO)).isZero();
+    assertThat(flow.refused("2", Duration.ofSeconds(-9))).isZero();
 
     assertThat(flow.rest("1")).isEmpty();
     assertThat(flow.rest("2")).isEmpty();
