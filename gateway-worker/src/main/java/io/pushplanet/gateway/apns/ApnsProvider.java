@@ -107,16 +107,16 @@ final class ApnsProvider implements Provider {
 
   @Override
   public DeliveryOutcome send(Push push, Recipient recipient) {
-    return metrics.timed(() -> sent(push, recipient));
+    return metrics.timed(() -> sendUntimed(push, recipient));
   }
 
-  private DeliveryOutcome sent(Push push, Recipient recipient) {
+  private DeliveryOutcome sendUntimed(Push push, Recipient recipient) {
     ApnsToken token = recipient.apns();
     if (token == null) {
       return new Rejected(0, "no_token");
     }
     if (push.overrides().liveActivity() != null) {
-      return sentLiveActivity(push, recipient, token, push.overrides().liveActivity());
+      return sendLiveActivity(push, recipient, token, push.overrides().liveActivity());
     }
     if (!isHexadecimal(token.token())) {
       return new TokenGone(0, "BadDeviceToken", waits.clock().instant());
@@ -126,7 +126,7 @@ final class ApnsProvider implements Provider {
     }
     return CredentialGate.send(
         credentials.apns(push.app(), token.environment()),
-        credential -> sent(push, recipient, token, credential));
+        credential -> sendWithCredential(push, recipient, token, credential));
   }
 
   // Checked by hand, because each notification has a token: a pattern takes a tenth of a request's
@@ -145,7 +145,7 @@ final class ApnsProvider implements Provider {
 
   /// A Live Activity goes to a token of its own, or to a broadcast channel. Apple's answers about
   /// those say nothing about the device's token.
-  private DeliveryOutcome sentLiveActivity(
+  private DeliveryOutcome sendLiveActivity(
       Push push, Recipient recipient, ApnsToken known, LiveActivity activity) {
     ApnsToken token =
         activity.token() == null
@@ -159,11 +159,12 @@ final class ApnsProvider implements Provider {
           if (!(credential instanceof ApnsKey)) {
             return new Rejected(0, "live_activity_needs_a_p8_key");
           }
-          return sent(push, recipient, token, credential);
+          return sendWithCredential(push, recipient, token, credential);
         });
   }
 
-  private DeliveryOutcome sent(Push push, Recipient recipient, ApnsToken token, Apns credential) {
+  private DeliveryOutcome sendWithCredential(
+      Push push, Recipient recipient, ApnsToken token, Apns credential) {
     ApnsPushType type = token.type();
     if (type.needsKey() && credential instanceof ApnsCertificate) {
       return new Rejected(0, type.word() + "_needs_a_p8_key");
@@ -179,8 +180,8 @@ final class ApnsProvider implements Provider {
       return new PutOff(0, "device_rest", rest.get());
     }
     return switch (credential) {
-      case ApnsKey key -> withKey(sending, key);
-      case ApnsCertificate certificate -> withCertificate(sending, certificate);
+      case ApnsKey key -> sendWithToken(sending, key);
+      case ApnsCertificate certificate -> sendWithCertificate(sending, certificate);
     };
   }
 
@@ -191,7 +192,7 @@ final class ApnsProvider implements Provider {
       Apns credential,
       ApnsNotification notification) {}
 
-  private DeliveryOutcome withKey(Sending sending, ApnsKey key) {
+  private DeliveryOutcome sendWithToken(Sending sending, ApnsKey key) {
     Optional<Duration> rest = tokens.rest(key);
     if (rest.isPresent()) {
       return new PutOff(0, "provider_token_rest", rest.get());
@@ -202,14 +203,14 @@ final class ApnsProvider implements Provider {
             settings.endpoint(sending.token().environment()),
             withoutCertificate);
     ProviderToken proof = tokens.current(key);
-    Exchanged first = exchange(target, sending, proof);
+    Exchanged first = request(target, sending, proof);
     if (first.reply() instanceof Answered answered && answered.status() < TOO_MANY_REQUESTS) {
       tokens.taken(key);
     }
     return switch (remedy(first.reply())) {
       case NONE -> outcome(sending, first);
       case ANOTHER_CONNECTION ->
-          remedied(first, RECONNECTED, outcome(sending, exchange(target, sending, proof)));
+          remedied(first, RECONNECTED, outcome(sending, request(target, sending, proof)));
       case NEWER_TOKEN ->
           tokens
               .renewed(key, proof)
@@ -217,7 +218,7 @@ final class ApnsProvider implements Provider {
                   remedied(
                       first,
                       "provider token renewed; sent again",
-                      outcome(sending, exchange(target, sending, another))))
+                      outcome(sending, request(target, sending, another))))
               .orElseGet(() -> outcome(sending, first));
       case OLDER_TOKEN -> {
         Duration after = waits.jittered(ProviderTokens.REST);
@@ -231,15 +232,15 @@ final class ApnsProvider implements Provider {
     return new Deferred(TOO_MANY_REQUESTS, "TooManyProviderTokenUpdates", after, false, done);
   }
 
-  private DeliveryOutcome withCertificate(Sending sending, ApnsCertificate certificate) {
+  private DeliveryOutcome sendWithCertificate(Sending sending, ApnsCertificate certificate) {
     ConnectionTarget target =
         new ConnectionTarget(
             certificate.fingerprint(),
             settings.endpoint(sending.token().environment()),
             certificates.context(certificate));
-    Exchanged first = exchange(target, sending, null);
+    Exchanged first = request(target, sending, null);
     return remedy(first.reply()) == Remedy.ANOTHER_CONNECTION
-        ? remedied(first, RECONNECTED, outcome(sending, exchange(target, sending, null)))
+        ? remedied(first, RECONNECTED, outcome(sending, request(target, sending, null)))
         : outcome(sending, first);
   }
 
@@ -252,7 +253,7 @@ final class ApnsProvider implements Provider {
   /// @param closed whether its connection takes no more requests
   private record Exchanged(Reply reply, boolean closed) {}
 
-  private Exchanged exchange(
+  private Exchanged request(
       ConnectionTarget target, Sending sending, @Nullable ProviderToken proof) {
     List<Field> headers = new ArrayList<>(sending.notification().headers());
     if (proof != null) {
@@ -299,10 +300,10 @@ final class ApnsProvider implements Provider {
 
   private DeliveryOutcome outcome(Sending sending, Exchanged exchanged) {
     return DeliveryOutcome.of(
-        exchanged.reply(), answered -> outcome(sending, answered, exchanged.closed()));
+        exchanged.reply(), answered -> outcomeOfAnswer(sending, answered, exchanged.closed()));
   }
 
-  private DeliveryOutcome outcome(Sending sending, Answered answered, boolean closed) {
+  private DeliveryOutcome outcomeOfAnswer(Sending sending, Answered answered, boolean closed) {
     int status = answered.status();
     String reason = ApnsAnswers.reason(answered);
     if (reason.equals(LostChannels.NOT_REGISTERED)) {

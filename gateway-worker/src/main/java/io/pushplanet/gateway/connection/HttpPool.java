@@ -231,7 +231,7 @@ public final class HttpPool implements AutoCloseable {
               ? List.of(names.addresses(target.host(), settings.connectTimeout()))
               : target.addresses();
       InetAddress address = live.choose(addresses, target.attempt());
-      return post(target, address, headers, body, expiresAt);
+      return postTo(address, target, headers, body, expiresAt);
     } catch (UnknownHostException e) {
       return new NotSent(ConnectFailure.word(e));
     } catch (InterruptedException e) {
@@ -240,9 +240,9 @@ public final class HttpPool implements AutoCloseable {
     }
   }
 
-  private Reply post(
-      Target target,
+  private Reply postTo(
       InetAddress address,
+      Target target,
       List<Field> headers,
       byte[] body,
       @Nullable Instant expiresAt) {

@@ -106,10 +106,10 @@ final class FcmProvider implements Provider {
 
   @Override
   public DeliveryOutcome send(Push push, Recipient recipient) {
-    return metrics.timed(() -> sent(push, recipient));
+    return metrics.timed(() -> sendUntimed(push, recipient));
   }
 
-  private DeliveryOutcome sent(Push push, Recipient recipient) {
+  private DeliveryOutcome sendUntimed(Push push, Recipient recipient) {
     FcmToken token = recipient.fcm();
     if (token == null) {
       return new Rejected(0, "no_token");
@@ -120,7 +120,7 @@ final class FcmProvider implements Provider {
     return CredentialGate.send(
         credentials.fcm(push.app()),
         token.namesDevice() ? Addressee.DEVICE : Addressee.TOPIC,
-        account -> unlessItRests(new Sending(push, token, recipient.behindFcm(), account)));
+        account -> sendUnlessItRests(new Sending(push, token, recipient.behindFcm(), account)));
   }
 
   /// @param behind the platform to which FCM passes the message on; null when it does not, or when
@@ -148,7 +148,7 @@ final class FcmProvider implements Provider {
     }
   }
 
-  private DeliveryOutcome unlessItRests(Sending sending) {
+  private DeliveryOutcome sendUnlessItRests(Sending sending) {
     if (sending.behind() != null
         && restingPlatforms.rests(sending.push().app(), sending.behind())) {
       return new CredentialFault(0, CredentialGate.THIRD_PARTY_REST);
@@ -157,7 +157,7 @@ final class FcmProvider implements Provider {
     return resting
         .rest(sending.addressee())
         .<DeliveryOutcome>map(rest -> new PutOff(0, reason, rest))
-        .orElseGet(() -> sent(sending));
+        .orElseGet(() -> sendWithCredential(sending));
   }
 
   /// Puts a message off around the quarters of the hour, and while other messages wait for the
@@ -213,17 +213,17 @@ final class FcmProvider implements Provider {
     return new PutOff(0, "project_quota_rest", wait);
   }
 
-  private DeliveryOutcome sent(Sending sending) {
+  private DeliveryOutcome sendWithCredential(Sending sending) {
     return switch (tokens.current(sending.account())) {
       case Grant.Refused refused -> refused(sending, refused);
       case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
-      case Grant.Granted granted -> sent(sending, granted);
+      case Grant.Granted granted -> sendWithToken(sending, granted);
     };
   }
 
-  private DeliveryOutcome sent(Sending sending, Grant.Granted granted) {
+  private DeliveryOutcome sendWithToken(Sending sending, Grant.Granted granted) {
     Instant askedAt = waits.clock().instant();
-    Reply reply = exchange(sending, granted);
+    Reply reply = request(sending, granted);
     if (!(reply instanceof Answered answered) || meaning(answered) != Meaning.RENEW_ACCESS_TOKEN) {
       return outcome(sending, reply, askedAt);
     }
@@ -234,7 +234,7 @@ final class FcmProvider implements Provider {
           remedied(answered, AccessTokens.NOT_RENEWED, new Deferred(0, why, null, false));
       case Grant.Granted newer ->
           remedied(
-              answered, AccessTokens.RENEWED, outcome(sending, exchange(sending, newer), askedAt));
+              answered, AccessTokens.RENEWED, outcome(sending, request(sending, newer), askedAt));
     };
   }
 
@@ -251,7 +251,7 @@ final class FcmProvider implements Provider {
     return fault(sending, refused.status(), refused.reason(), null, null);
   }
 
-  private Reply exchange(Sending sending, Grant.Granted granted) {
+  private Reply request(Sending sending, Grant.Granted granted) {
     Push push = sending.push();
     FcmServiceAccount account = sending.account();
     String project = URLEncoder.encode(account.projectId(), StandardCharsets.UTF_8);
@@ -271,11 +271,12 @@ final class FcmProvider implements Provider {
   }
 
   private DeliveryOutcome outcome(Sending sending, Reply reply, Instant askedAt) {
-    return DeliveryOutcome.of(reply, answered -> outcome(sending, answered, askedAt));
+    return DeliveryOutcome.of(reply, answered -> outcomeOfAnswer(sending, answered, askedAt));
   }
 
   /// @param askedAt a token that was registered later is not the one that is gone
-  private DeliveryOutcome outcome(Sending sending, Answered answered, Instant askedAt) {
+  private DeliveryOutcome outcomeOfAnswer(
+      Sending sending, Answered answered, Instant askedAt) {
     FcmError error = FcmError.parse(answered.body(), sending.account().projectId());
     int status = answered.status();
     String reason = reason(status, error);

@@ -19,6 +19,7 @@ import io.pushplanet.gateway.credential.RefusalNews;
 import io.pushplanet.gateway.hms.HmsAnswers.Meaning;
 import io.pushplanet.gateway.oauth.AccessTokens;
 import io.pushplanet.gateway.oauth.Grant;
+import io.pushplanet.gateway.provider.CredentialGate;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
@@ -30,7 +31,6 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Explanation;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.CredentialGate;
 import io.pushplanet.gateway.provider.RetryWaits;
 import java.time.Duration;
 import java.time.Instant;
@@ -149,10 +149,10 @@ final class HmsProvider implements Provider {
 
   @Override
   public List<DeliveryOutcome> send(Push push, List<Recipient> recipients) {
-    return metrics.timedTogether(() -> sent(push, recipients));
+    return metrics.timedTogether(() -> sendUntimed(push, recipients));
   }
 
-  private List<DeliveryOutcome> sent(Push push, List<Recipient> recipients) {
+  private List<DeliveryOutcome> sendUntimed(Push push, List<Recipient> recipients) {
     List<String> tokens =
         recipients.stream()
             .map(Recipient::hms)
@@ -170,35 +170,37 @@ final class HmsProvider implements Provider {
         credentials.hms(push.app()),
         recipients.size(),
         client -> {
-          Judgement judgement = sent(push, tokens, client);
-          return recipients.stream().map(recipient -> outcome(recipient, judgement)).toList();
+          Judgement judgement = sendWithCredential(push, tokens, client);
+          return recipients.stream().map(recipient -> outcomeFor(recipient, judgement)).toList();
         });
   }
 
-  private static DeliveryOutcome outcome(Recipient recipient, Judgement judgement) {
+  private static DeliveryOutcome outcomeFor(Recipient recipient, Judgement judgement) {
     HmsToken token = recipient.hms();
     return token == null ? new Rejected(0, "no_token") : judgement.of(token.token());
   }
 
-  private Judgement sent(Push push, List<String> tokens, HmsClient client) {
+  private Judgement sendWithCredential(Push push, List<String> tokens, HmsClient client) {
     return switch (accessTokens.current(client)) {
       case Grant.Refused refused ->
           all(fault(push, client, refused.status(), refused.reason(), null));
       case Grant.Unavailable(String why) -> all(new Deferred(0, why, null, false));
-      case Grant.Granted granted -> sent(push, tokens, client, granted, true);
+      case Grant.Granted granted -> sendWithToken(push, tokens, client, granted, true);
     };
   }
 
-  private Judgement sent(
+  private Judgement sendWithToken(
       Push push, List<String> tokens, HmsClient client, Grant.Granted granted, boolean mayRenew) {
     Instant askedAt = waits.clock().instant();
     boolean urgent = mayBeUrgent(push, client);
-    Heard heard = new Heard(exchange(push, tokens, client, granted, urgent));
+    Heard heard = new Heard(request(push, tokens, client, granted, urgent));
     if (urgent && heard.means(Meaning.NOT_URGENT)) {
       LOG.warn("event=hms_not_urgent appId={} clientId={}", push.app(), client.clientId());
       notUrgent.put(client.clientId(), true);
       return remedied(
-          heard, "sent again without urgency", sent(push, tokens, client, granted, mayRenew));
+          heard,
+          "sent again without urgency",
+          sendWithToken(push, tokens, client, granted, mayRenew));
     }
     if (!mayRenew || !heard.means(Meaning.RENEW_ACCESS_TOKEN)) {
       return judgement(push, tokens, client, heard, askedAt);
@@ -212,7 +214,7 @@ final class HmsProvider implements Provider {
       case Grant.Unavailable(String why) ->
           remedied(heard, AccessTokens.NOT_RENEWED, all(new Deferred(0, why, null, false)));
       case Grant.Granted newer ->
-          remedied(heard, AccessTokens.RENEWED, sent(push, tokens, client, newer, false));
+          remedied(heard, AccessTokens.RENEWED, sendWithToken(push, tokens, client, newer, false));
     };
   }
 
@@ -222,7 +224,7 @@ final class HmsProvider implements Provider {
         && notUrgent.getIfPresent(client.clientId()) == null;
   }
 
-  private Reply exchange(
+  private Reply request(
       Push push, List<String> tokens, HmsClient client, Grant.Granted granted, boolean urgent) {
     try {
       if (!bulkhead.acquire(push.delivery().priority(), settings.connectTimeout())) {
@@ -262,10 +264,11 @@ final class HmsProvider implements Provider {
     }
     return all(
         DeliveryOutcome.of(
-            heard.reply(), answered -> outcome(push, tokens, client, answered, said, askedAt)));
+            heard.reply(),
+            answered -> outcomeOfAnswer(push, tokens, client, answered, said, askedAt)));
   }
 
-  private DeliveryOutcome outcome(
+  private DeliveryOutcome outcomeOfAnswer(
       Push push,
       List<String> tokens,
       HmsClient client,

@@ -10,6 +10,7 @@ import io.pushplanet.gateway.connection.Reply;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.credential.Credential.VapidKey;
 import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.provider.CredentialGate;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
@@ -19,7 +20,6 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
-import io.pushplanet.gateway.provider.CredentialGate;
 import io.pushplanet.gateway.provider.RetryWaits;
 import io.pushplanet.gateway.webpush.Destinations.Destination;
 import java.net.InetAddress;
@@ -81,10 +81,10 @@ final class WebPushProvider implements Provider {
 
   @Override
   public DeliveryOutcome send(Push push, Recipient recipient) {
-    return metrics.timed(() -> sent(push, recipient));
+    return metrics.timed(() -> sendUntimed(push, recipient));
   }
 
-  private DeliveryOutcome sent(Push push, Recipient recipient) {
+  private DeliveryOutcome sendUntimed(Push push, Recipient recipient) {
     WebPushSubscription subscription = recipient.webpush();
     if (subscription == null) {
       return new Rejected(0, "no_token");
@@ -95,10 +95,11 @@ final class WebPushProvider implements Provider {
     } catch (IllegalArgumentException e) {
       return new Rejected(0, "malformed_subscription");
     }
-    return CredentialGate.send(credentials.webPush(push.app()), key -> sent(push, browser, key));
+    return CredentialGate.send(
+        credentials.webPush(push.app()), key -> sendWithCredential(push, browser, key));
   }
 
-  private DeliveryOutcome sent(Push push, BrowserSubscription browser, VapidKey key) {
+  private DeliveryOutcome sendWithCredential(Push push, BrowserSubscription browser, VapidKey key) {
     Optional<Duration> rest = resting.rest(browser.origin());
     if (rest.isPresent()) {
       return new PutOff(0, "push_service_rests", rest.get());
@@ -115,12 +116,12 @@ final class WebPushProvider implements Provider {
               .take(
                   browser.origin(),
                   push.delivery().priority(),
-                  () -> sent(push, browser, key, addresses))
+                  () -> request(push, browser, key, addresses))
               .orElseGet(() -> new PutOff(0, "busy", NEXT_TURN));
     };
   }
 
-  private DeliveryOutcome sent(
+  private DeliveryOutcome request(
       Push push, BrowserSubscription browser, VapidKey key, List<InetAddress> addresses) {
     Instant now = waits.clock().instant();
     WebPushMessage message = WebPushMessage.of(push, now);
@@ -139,7 +140,7 @@ final class WebPushProvider implements Provider {
             encryption.seal(message.text(), browser),
             push.writeBy());
     told(browser, reply);
-    return DeliveryOutcome.of(reply, answered -> outcome(answered, now));
+    return DeliveryOutcome.of(reply, answered -> outcomeOfAnswer(answered, now));
   }
 
   private void told(BrowserSubscription browser, Reply reply) {
@@ -151,7 +152,7 @@ final class WebPushProvider implements Provider {
   }
 
   /// @param askedAt a subscription that was registered later is not the one that is gone
-  private DeliveryOutcome outcome(Answered answered, Instant askedAt) {
+  private DeliveryOutcome outcomeOfAnswer(Answered answered, Instant askedAt) {
     int status = answered.status();
     String reason = "http_" + status;
     return switch (WebPushAnswers.of(status)) {
