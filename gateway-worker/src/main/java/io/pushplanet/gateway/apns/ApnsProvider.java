@@ -19,6 +19,8 @@ import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.credential.RefusalNews;
 import io.pushplanet.gateway.http2.ConnectionTarget;
 import io.pushplanet.gateway.http2.ProviderConnections;
+import io.pushplanet.gateway.provider.CredentialGate;
+import io.pushplanet.gateway.provider.CredentialGate.Addressee;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
@@ -31,10 +33,8 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.RecentPayloads;
-import io.pushplanet.gateway.provider.RestingDevices;
-import io.pushplanet.gateway.provider.CredentialGate;
+import io.pushplanet.gateway.provider.Rests;
 import io.pushplanet.gateway.provider.RetryWaits;
-import io.pushplanet.gateway.provider.CredentialGate.Addressee;
 import io.pushplanet.gateway.time.SteadyClock;
 import java.time.Clock;
 import java.time.Duration;
@@ -70,7 +70,7 @@ final class ApnsProvider implements Provider {
   private final Certificates certificates;
   private final RetryWaits waits;
   private final ProviderMetrics metrics;
-  private final RestingDevices resting;
+  private final Rests resting;
   private final ConnectionReplacement replacement;
   private final RefusalNews news;
   private final LostChannels lostChannels;
@@ -94,7 +94,7 @@ final class ApnsProvider implements Provider {
     this.waits = waits;
     this.metrics = metrics;
     Clock steady = new SteadyClock(waits.clock());
-    this.resting = new RestingDevices(steady, DEVICE_REST);
+    this.resting = Rests.ofDevices(steady, DEVICE_REST);
     this.replacement = new ConnectionReplacement(steady);
     this.news = new RefusalNews(waits.clock());
     this.lostChannels = lostChannels;
@@ -331,7 +331,7 @@ final class ApnsProvider implements Provider {
               reason,
               resting.refused(addressee(sending), waits.asked(answered, reason).orElse(null)),
               false,
-              RestingDevices.RESTS);
+              Rests.DEVICE_RESTS);
       case UNAVAILABLE ->
           new Deferred(
               status,

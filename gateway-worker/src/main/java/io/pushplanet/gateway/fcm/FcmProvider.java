@@ -18,6 +18,8 @@ import io.pushplanet.gateway.http2.ConnectionTarget;
 import io.pushplanet.gateway.http2.ProviderConnections;
 import io.pushplanet.gateway.oauth.AccessTokens;
 import io.pushplanet.gateway.oauth.Grant;
+import io.pushplanet.gateway.provider.CredentialGate;
+import io.pushplanet.gateway.provider.CredentialGate.Addressee;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
@@ -31,10 +33,8 @@ import io.pushplanet.gateway.provider.Explanation;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
 import io.pushplanet.gateway.provider.RecentPayloads;
-import io.pushplanet.gateway.provider.RestingDevices;
-import io.pushplanet.gateway.provider.CredentialGate;
+import io.pushplanet.gateway.provider.Rests;
 import io.pushplanet.gateway.provider.RetryWaits;
-import io.pushplanet.gateway.provider.CredentialGate.Addressee;
 import io.pushplanet.gateway.time.SteadyClock;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -67,7 +67,7 @@ final class FcmProvider implements Provider {
   private final ProjectPaces paces;
   private final QuarterHours quarterHours;
   private final PaceMetrics paceMetrics;
-  private final RestingDevices resting;
+  private final Rests resting;
   private final RestingPlatforms restingPlatforms;
   private final RefusalNews news;
   private final RecentPayloads<FcmMessage.MadeOf, FcmMessage> messages = new RecentPayloads<>();
@@ -94,7 +94,7 @@ final class FcmProvider implements Provider {
     this.paces = paces;
     this.quarterHours = quarterHours;
     this.paceMetrics = paceMetrics;
-    this.resting = new RestingDevices(new SteadyClock(waits.clock()), QUOTA_REST);
+    this.resting = Rests.ofDevices(new SteadyClock(waits.clock()), QUOTA_REST);
     this.restingPlatforms = restingPlatforms;
     this.news = new RefusalNews(waits.clock());
   }
@@ -275,8 +275,7 @@ final class FcmProvider implements Provider {
   }
 
   /// @param askedAt a token that was registered later is not the one that is gone
-  private DeliveryOutcome outcomeOfAnswer(
-      Sending sending, Answered answered, Instant askedAt) {
+  private DeliveryOutcome outcomeOfAnswer(Sending sending, Answered answered, Instant askedAt) {
     FcmError error = FcmError.parse(answered.body(), sending.account().projectId());
     int status = answered.status();
     String reason = reason(status, error);
@@ -313,7 +312,7 @@ final class FcmProvider implements Provider {
           Duration rest =
               resting.refused(
                   sending.addressee(), waits.asked(answered, error.code()).orElse(null));
-          String done = sending.token().namesDevice() ? RestingDevices.RESTS : "topic rests";
+          String done = sending.token().namesDevice() ? Rests.DEVICE_RESTS : "topic rests";
           yield new Deferred(status, reason, rest, false, done);
         }
         Duration rest = waits.askedOr(answered, error.code(), QUOTA_REST);

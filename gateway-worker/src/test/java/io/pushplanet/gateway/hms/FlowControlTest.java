@@ -50,26 +50,22 @@ class FlowControlTest {
 
   @Test
   void a_rest_that_huawei_asks_for_is_kept() {
-    assertThat(flow.refused("1", Duration.ofMinutes(5)))
-        .isEqualTo(Duration.ofMinutes(5));
+    assertThat(flow.refused("1", Duration.ofMinutes(5))).isEqualTo(Duration.ofMinutes(5));
     assertThat(flow.rest("1")).contains(Duration.ofMinutes(5));
   }
 
   @Test
   void one_answer_makes_an_app_rest_for_a_bounded_time_only() {
-    assertThat(flow.refused("1", Duration.ofDays(1)))
-        .isEqualTo(Duration.ofMinutes(15));
+    assertThat(flow.refused("1", Duration.ofDays(1))).isEqualTo(Duration.ofMinutes(15));
     assertThat(flow.rest("1")).contains(Duration.ofMinutes(15));
   }
 
   @Test
-  void a_rest_is_never_negative() {
-    assertThat(flow.refused("1", Duration.ZERO)).isZero();
-    clock.advance(Duration.ofMillis(500));
-    assertThat(flow.refused("1", Duration.ZERO)).isZero();
-    assertThat(flow.refused("2", Duration.ofSeconds(-9))).isZero();
+  void a_later_answer_to_a_request_under_way_does_not_shorten_the_rest() {
+    flow.refused("1", Duration.ofMinutes(5));
 
-    assertThat(flow.rest("1")).isEmpty();
-    assertThat(flow.rest("2")).isEmpty();
+    clock.advance(Duration.ofSeconds(2));
+
+    assertThat(refused()).isEqualTo(Duration.ofMinutes(5).minusSeconds(2));
   }
 }

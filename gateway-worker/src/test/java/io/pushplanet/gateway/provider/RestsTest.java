@@ -8,11 +8,11 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class RestingDevicesTest {
+class RestsTest {
   private static final Duration FIRST_REST = Duration.ofSeconds(30);
 
   private final MutableClock clock = MutableClock.started();
-  private final RestingDevices devices = new RestingDevices(clock, FIRST_REST);
+  private final Rests devices = Rests.ofDevices(clock, FIRST_REST);
 
   @Test
   void a_device_rests_as_long_as_its_provider_says_and_no_other_does() {
@@ -32,10 +32,9 @@ class RestingDevicesTest {
       assertThat(devices.refused("one", null)).isEqualTo(rest);
       clock.advance(rest);
       Duration twice = rest.multipliedBy(2);
-      rest = twice.compareTo(RestingDevices.LONGEST_REST) > 0 ? RestingDevices.LONGEST_REST : twice;
+      rest = twice.compareTo(Rests.LONGEST_ASKED) > 0 ? Rests.LONGEST_ASKED : twice;
     }
-    assertThat(devices.refused("one", Duration.ofDays(1)))
-        .isEqualTo(RestingDevices.LONGEST_REST);
+    assertThat(devices.refused("one", Duration.ofDays(1))).isEqualTo(Rests.LONGEST_ASKED);
   }
 
   @Test
@@ -57,7 +56,7 @@ class RestingDevicesTest {
   @Test
   void a_device_does_not_rest_for_as_long_as_the_time_of_day_is_set_back() {
     AtomicLong nanos = new AtomicLong();
-    RestingDevices steady = new RestingDevices(new SteadyClock(clock, nanos::get), FIRST_REST);
+    Rests steady = Rests.ofDevices(new SteadyClock(clock, nanos::get), FIRST_REST);
     steady.refused("one", null);
 
     clock.advance(Duration.ofHours(-1));
@@ -73,5 +72,16 @@ class RestingDevicesTest {
     devices.taken("one");
 
     assertThat(devices.rest("one")).contains(FIRST_REST);
+  }
+
+  @Test
+  void a_rest_is_never_negative() {
+    assertThat(devices.refused("one", Duration.ZERO)).isZero();
+    clock.advance(Duration.ofMillis(500));
+    assertThat(devices.refused("one", Duration.ZERO)).isZero();
+    assertThat(devices.refused("other", Duration.ofSeconds(-9))).isZero();
+
+    assertThat(devices.rest("one")).isEmpty();
+    assertThat(devices.rest("other")).isEmpty();
   }
 }
