@@ -31,7 +31,6 @@ import org.apache.hc.client5.http.config.ConnectionConfig;
 import org.apache.hc.client5.http.config.RequestConfig;
 import org.apache.hc.client5.http.config.TlsConfig;
 import org.apache.hc.client5.http.impl.async.CloseableHttpAsyncClient;
-import org.apache.hc.client5.http.impl.async.HttpAsyncClientBuilder;
 import org.apache.hc.client5.http.impl.nio.PoolingAsyncClientConnectionManager;
 import org.apache.hc.client5.http.impl.nio.PoolingAsyncClientConnectionManagerBuilder;
 import org.apache.hc.client5.http.protocol.HttpClientContext;
@@ -41,6 +40,7 @@ import org.apache.hc.core5.http.EntityDetails;
 import org.apache.hc.core5.http.HttpException;
 import org.apache.hc.core5.http.HttpHost;
 import org.apache.hc.core5.http.HttpRequest;
+import org.apache.hc.core5.http.HttpRequestInterceptor;
 import org.apache.hc.core5.http.Method;
 import org.apache.hc.core5.http.RequestNotExecutedException;
 import org.apache.hc.core5.http.config.Http1Config;
@@ -129,71 +129,8 @@ public final class HttpPool implements AutoCloseable {
     this.settings = settings;
     this.keepsBodies = keepsBodies;
     this.clock = clock;
-    Timeout connectTimeout = timeout(settings.connectTimeout());
-    this.connections =
-        PoolingAsyncClientConnectionManagerBuilder.create()
-            .setTlsStrategy(ClientTlsStrategyBuilder.create().setSslContext(tls).buildAsync())
-            .setDefaultTlsConfig(
-                TlsConfig.custom()
-                    .setVersionPolicy(HttpVersionPolicy.NEGOTIATE)
-                    .setHandshakeTimeout(connectTimeout)
-                    .build())
-            .setDefaultConnectionConfig(
-                ConnectionConfig.custom()
-                    .setConnectTimeout(connectTimeout)
-                    .setSocketTimeout(timeout(settings.requestTimeout().plus(BESIDE_THE_ANSWER)))
-                    // Its PING has no timeout: a dead connection would keep its place in the pool.
-                    .setValidateAfterInactivity(TimeValue.NEG_ONE_MILLISECOND)
-                    .build())
-            .setDnsResolver(new NoNames())
-            .setMaxConnPerRoute(settings.perHost())
-            .setMaxConnTotal(settings.connections())
-            .build();
-    this.client =
-        HttpAsyncClientBuilder.create()
-            .setConnectionManager(connections)
-            // The kernel finds within twenty seconds that a firewall has dropped an idle
-            // connection.
-            .setIOReactorConfig(
-                IOReactorConfig.custom()
-                    .setSoKeepAlive(true)
-                    .setTcpKeepIdle(10)
-                    .setTcpKeepInterval(5)
-                    .setTcpKeepCount(2)
-                    .build())
-            .setIoReactorExceptionCallback(LoopFailures::log)
-            .setHttp1Config(
-                Http1Config.custom()
-                    .setMaxLineLength(LONGEST_HEADER_LINE)
-                    .setMaxHeaderCount(MAX_HEADERS)
-                    .build())
-            .setH2Config(
-                H2Config.custom()
-                    .setPushEnabled(false)
-                    .setMaxHeaderListSize(MAX_HEADER_BYTES)
-                    .build())
-            .setDefaultRequestConfig(
-                RequestConfig.custom()
-                    .setConnectionRequestTimeout(connectTimeout)
-                    .setResponseTimeout(timeout(settings.requestTimeout()))
-                    .build())
-            .addExecInterceptorFirst(
-                WRITE,
-                (request, body, scope, chain, callback) -> {
-                  if (scope.clientContext.getAttribute(WRITE) instanceof Write write) {
-                    write.runtime = scope.execRuntime;
-                  }
-                  chain.proceed(request, body, scope, callback);
-                })
-            .addRequestInterceptorLast(this::beforeWrite)
-            .setUserAgent("push-planet")
-            .disableRedirectHandling()
-            .disableAutomaticRetries()
-            .disableCookieManagement()
-            .disableAuthCaching()
-            .disableContentCompression()
-            .evictIdleConnections(TimeValue.ofMilliseconds(settings.idleTimeout().toMillis()))
-            .build();
+    this.connections = connections(settings, tls);
+    this.client = client(settings, connections, this::beforeWrite);
     client.start();
     gauge(meters, channel, "pushplanet.provider.pool.connections", HttpPool::open);
     gauge(meters, channel, "pushplanet.provider.pool.streams.active", it -> it.stats().getLeased());
@@ -201,6 +138,67 @@ public final class HttpPool implements AutoCloseable {
         meters, channel, "pushplanet.provider.pool.streams.idle", it -> it.stats().getAvailable());
     gauge(
         meters, channel, "pushplanet.provider.pool.streams.waiting", it -> it.stats().getPending());
+  }
+
+  private static PoolingAsyncClientConnectionManager connections(Bounds settings, SSLContext tls) {
+    Timeout connectTimeout = timeout(settings.connectTimeout());
+    return PoolingAsyncClientConnectionManagerBuilder.create()
+        .setTlsStrategy(ClientTlsStrategyBuilder.create().setSslContext(tls).buildAsync())
+        .setDefaultTlsConfig(
+            TlsConfig.custom()
+                .setVersionPolicy(HttpVersionPolicy.NEGOTIATE)
+                .setHandshakeTimeout(connectTimeout)
+                .build())
+        .setDefaultConnectionConfig(
+            ConnectionConfig.custom()
+                .setConnectTimeout(connectTimeout)
+                .setSocketTimeout(timeout(settings.requestTimeout().plus(BESIDE_THE_ANSWER)))
+                // Its PING has no timeout: a dead connection would keep its place in the pool.
+                .setValidateAfterInactivity(TimeValue.NEG_ONE_MILLISECOND)
+                .build())
+        .setDnsResolver(new NoNames())
+        .setMaxConnPerRoute(settings.perHost())
+        .setMaxConnTotal(settings.connections())
+        .build();
+  }
+
+  private static CloseableHttpAsyncClient client(
+      Bounds settings,
+      PoolingAsyncClientConnectionManager connections,
+      HttpRequestInterceptor beforeWrite) {
+    return HttpDefaults.builder()
+        .setConnectionManager(connections)
+        // The kernel finds within twenty seconds that a firewall has dropped an idle connection.
+        .setIOReactorConfig(
+            IOReactorConfig.custom()
+                .setSoKeepAlive(true)
+                .setTcpKeepIdle(10)
+                .setTcpKeepInterval(5)
+                .setTcpKeepCount(2)
+                .build())
+        .setHttp1Config(
+            Http1Config.custom()
+                .setMaxLineLength(LONGEST_HEADER_LINE)
+                .setMaxHeaderCount(MAX_HEADERS)
+                .build())
+        .setH2Config(
+            H2Config.custom().setPushEnabled(false).setMaxHeaderListSize(MAX_HEADER_BYTES).build())
+        .setDefaultRequestConfig(
+            RequestConfig.custom()
+                .setConnectionRequestTimeout(timeout(settings.connectTimeout()))
+                .setResponseTimeout(timeout(settings.requestTimeout()))
+                .build())
+        .addExecInterceptorFirst(
+            WRITE,
+            (request, body, scope, chain, callback) -> {
+              if (scope.clientContext.getAttribute(WRITE) instanceof Write write) {
+                write.runtime = scope.execRuntime;
+              }
+              chain.proceed(request, body, scope, callback);
+            })
+        .addRequestInterceptorLast(beforeWrite)
+        .evictIdleConnections(TimeValue.ofMilliseconds(settings.idleTimeout().toMillis()))
+        .build();
   }
 
   private void gauge(

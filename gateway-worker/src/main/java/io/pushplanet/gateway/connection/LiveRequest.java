@@ -20,7 +20,6 @@ import org.apache.hc.client5.http.DnsResolver;
 import org.apache.hc.client5.http.config.ConnectionConfig;
 import org.apache.hc.client5.http.config.TlsConfig;
 import org.apache.hc.client5.http.impl.async.CloseableHttpAsyncClient;
-import org.apache.hc.client5.http.impl.async.HttpAsyncClientBuilder;
 import org.apache.hc.client5.http.impl.nio.PoolingAsyncClientConnectionManagerBuilder;
 import org.apache.hc.client5.http.ssl.ClientTlsStrategyBuilder;
 import org.apache.hc.core5.concurrent.FutureCallback;
@@ -144,7 +143,7 @@ public final class LiveRequest {
   private CloseableHttpAsyncClient client(Found found, Duration deadline) {
     Duration connecting = connectTimeout == null ? deadline : connectTimeout;
     Timeout limit = Timeout.ofMilliseconds(connecting.toMillis());
-    return HttpAsyncClientBuilder.create()
+    return HttpDefaults.builder()
         .setConnectionManager(
             PoolingAsyncClientConnectionManagerBuilder.create()
                 .setTlsStrategy(ClientTlsStrategyBuilder.create().setSslContext(tls).buildAsync())
@@ -158,13 +157,6 @@ public final class LiveRequest {
                 .setDnsResolver(found)
                 .build())
         .setIOReactorConfig(IOReactorConfig.custom().setIoThreadCount(1).build())
-        .setIoReactorExceptionCallback(LoopFailures::log)
-        .setUserAgent("push-planet")
-        .disableRedirectHandling()
-        .disableAutomaticRetries()
-        .disableCookieManagement()
-        .disableAuthCaching()
-        .disableContentCompression()
         .build();
   }
 
