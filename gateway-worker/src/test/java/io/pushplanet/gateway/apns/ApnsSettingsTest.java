@@ -45,6 +45,8 @@ class ApnsSettingsTest {
   void a_misspelt_setting_stops_the_start() {
     runner
         .withPropertyValues("gateway.apns.endpoint=https://localhost")
-        .run(context -> assertThat(context).hasFailed());
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining("gateway.apns.endpoint"));
   }
 }

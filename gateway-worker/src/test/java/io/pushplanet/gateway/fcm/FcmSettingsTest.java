@@ -35,13 +35,15 @@ class FcmSettingsTest {
   void a_margin_that_leaves_no_time_to_send_stops_the_start() {
     runner
         .withPropertyValues("gateway.fcm.quarter-hour-margin=450s")
-        .run(context -> assertThat(context).hasFailed());
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining("gateway.fcm.quarter-hour-margin"));
   }
 
   @Test
   void a_misspelt_setting_stops_the_start() {
     runner
         .withPropertyValues("gateway.fcm.endpont=https://localhost")
-        .run(context -> assertThat(context).hasFailed());
+        .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("endpont"));
   }
 }

@@ -46,6 +46,7 @@ class WebPushSettingsTest {
   void a_misspelt_setting_stops_the_start() {
     runner
         .withPropertyValues("gateway.webpush.allowed-host=a.net")
-        .run(context -> assertThat(context).hasFailed());
+        .run(context ->
+            assertThat(context.getStartupFailure()).hasStackTraceContaining("allowed-host"));
   }
 }
