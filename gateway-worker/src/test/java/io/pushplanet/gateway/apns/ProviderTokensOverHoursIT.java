@@ -27,9 +27,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,7 +80,7 @@ class ProviderTokensOverHoursIT {
 
   @Test
   void pushy_811_twenty_restarting_workers_never_change_the_token_too_often() throws Exception {
-    Map<String, Integer> answers = threeHours(new RedisOnThisClock(), () -> {});
+    Map<String, Integer> answers = threeHours(new LocalTokens(clock), () -> {});
 
     assertThat(answers).containsOnlyKeys("200 ");
     assertThat(answers.get("200 ")).isEqualTo(WORKERS * (int) IN_ALL.dividedBy(STEP));
@@ -90,16 +88,16 @@ class ProviderTokensOverHoursIT {
 
   @Test
   void without_sharing_the_same_workers_are_told_off() throws Exception {
-    Map<String, Integer> answers = threeHours(new NothingShared(), () -> {});
+    Map<String, Integer> answers = threeHours(LocalTokens.away(clock), () -> {});
 
     assertThat(answers).containsKey("429 TooManyProviderTokenUpdates");
   }
 
   @Test
   void nor_do_they_when_redis_loses_everything_every_minute() throws Exception {
-    RedisOnThisClock redis = new RedisOnThisClock();
+    LocalTokens redis = new LocalTokens(clock);
 
-    assertThat(threeHours(redis, redis::forget)).containsOnlyKeys("200 ");
+    assertThat(threeHours(redis, redis.held::clear)).containsOnlyKeys("200 ");
   }
 
   private Map<String, Integer> threeHours(SharedTokens shared, Runnable eachMinute)
@@ -189,60 +187,6 @@ class ProviderTokensOverHoursIT {
     @Override
     public Clock withZone(ZoneId zone) {
       return this;
-    }
-  }
-
-  /// Does what [RedisTokens] does with Redis: the first offer stands until its life is over.
-  private final class RedisOnThisClock implements SharedTokens {
-    private @Nullable ProviderToken held;
-    private Instant until = Instant.MIN;
-
-    void forget() {
-      held = null;
-    }
-
-    @Override
-    public Optional<ProviderToken> agree(
-        ApnsKey signer, ProviderToken offer, @Nullable ProviderToken refused, Duration life) {
-      Optional<ProviderToken> standing = standing();
-      if (standing.isPresent() && !standing.get().equals(refused)) {
-        return standing;
-      }
-      held = offer;
-      until = clock.instant().plus(life);
-      return Optional.of(offer);
-    }
-
-    @Override
-    public Known current(ApnsKey signer) {
-      return standing().<Known>map(Known.Agreed::new).orElseGet(Known.None::new);
-    }
-
-    @Override
-    public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
-      return keys.stream().map(_ -> standing()).toList();
-    }
-
-    private Optional<ProviderToken> standing() {
-      return clock.instant().isBefore(until) ? Optional.ofNullable(held) : Optional.empty();
-    }
-  }
-
-  private static final class NothingShared implements SharedTokens {
-    @Override
-    public Optional<ProviderToken> agree(
-        ApnsKey signer, ProviderToken offer, @Nullable ProviderToken refused, Duration life) {
-      return Optional.empty();
-    }
-
-    @Override
-    public Known current(ApnsKey signer) {
-      return new Known.Silent();
-    }
-
-    @Override
-    public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
-      return List.of();
     }
   }
 }

@@ -19,8 +19,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -28,8 +26,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -43,68 +39,10 @@ class ProviderTokensTest {
   private final ApnsKey key =
       new ApnsKey("TEAM000001", "KEY0000001", "com.example", (ECPrivateKey) pair.getPrivate(), "f");
 
-  /// Redis, as the workers see it.
-  private static final class OneForAll implements SharedTokens {
-    final Map<String, ProviderToken> held = new ConcurrentHashMap<>();
-
-    final AtomicInteger reads = new AtomicInteger();
-
-    /// Redis is away.
-    volatile boolean silent;
-
-    /// Runs while a worker waits for the answer.
-    volatile Runnable meanwhile = () -> {};
-
-    /// The life of the latest offer.
-    volatile Duration life = Duration.ZERO;
-
-    @Override
-    public Optional<ProviderToken> agree(
-        ApnsKey key, ProviderToken offer, @Nullable ProviderToken refused, Duration life) {
-      if (silent) {
-        return Optional.empty();
-      }
-      this.life = life;
-      return Optional.of(
-          held.merge(
-              key.keyId(),
-              offer,
-              (before, mine) -> before.equals(refused) ? mine : before));
-    }
-
-    @Override
-    public Known current(ApnsKey key) {
-      reads.incrementAndGet();
-      meanwhile.run();
-      if (silent) {
-        return new Known.Silent();
-      }
-      ProviderToken token = held.get(key.keyId());
-      return token == null ? new Known.None() : new Known.Agreed(token);
-    }
-
-    @Override
-    public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
-      return keys.stream().map(key -> Optional.ofNullable(held.get(key.keyId()))).toList();
-    }
-  }
-
-  private static final class Away implements SharedTokens {
-    @Override
-    public Optional<ProviderToken> agree(
-        ApnsKey key, ProviderToken offer, @Nullable ProviderToken refused, Duration life) {
-      return Optional.empty();
-    }
-
-    @Override
-    public Known current(ApnsKey key) {
-      return new Known.Silent();
-    }
-
-    @Override
-    public List<Optional<ProviderToken>> current(List<ApnsKey> keys) {
-      return List.of();
-    }
+  /// Tokens that stand until a test removes them, as in Redis: it counts their life from the
+  /// agreement, and by a clock of its own.
+  private LocalTokens shared() {
+    return new LocalTokens(MutableClock.started());
   }
 
   private ProviderTokens worker(SharedTokens shared) {
@@ -114,7 +52,7 @@ class ProviderTokensTest {
 
   @Test
   void a_token_says_team_key_and_time_and_verifies_with_the_public_key() throws Exception {
-    String[] parts = worker(new Away()).current(key).jwt().split("\\.");
+    String[] parts = worker(LocalTokens.away(clock)).current(key).jwt().split("\\.");
 
     JsonNode header = json(parts[0]);
     JsonNode claims = json(parts[1]);
@@ -132,7 +70,7 @@ class ProviderTokensTest {
 
   @Test
   void a_token_lives_fifty_minutes() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     ProviderToken first = tokens.current(key);
 
@@ -148,7 +86,7 @@ class ProviderTokensTest {
 
   @Test
   void many_threads_and_two_workers_get_one_token() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens one = worker(shared);
     ProviderTokens other = worker(shared);
     Set<String> seen = ConcurrentHashMap.newKeySet();
@@ -165,7 +103,7 @@ class ProviderTokensTest {
 
   @Test
   void an_expired_token_is_renewed_once_for_all_callers() {
-    ProviderTokens tokens = worker(new OneForAll());
+    ProviderTokens tokens = worker(shared());
     ProviderToken refused = tokens.current(key);
     clock.advance(Duration.ofMinutes(1));
 
@@ -179,7 +117,7 @@ class ProviderTokensTest {
 
   @Test
   void gorush_693_after_ten_idle_hours_the_next_push_has_a_token_that_apns_takes() {
-    ProviderTokens tokens = worker(new Away());
+    ProviderTokens tokens = worker(LocalTokens.away(clock));
     ProviderToken before = tokens.current(key);
 
     clock.advance(Duration.ofHours(10));
@@ -190,7 +128,7 @@ class ProviderTokensTest {
 
   @Test
   void bark_server_76_a_token_of_a_clock_that_has_stepped_back_is_used_no_more() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     clock.advance(Duration.ofHours(2));
     ProviderToken wrong = tokens.current(key);
@@ -212,7 +150,7 @@ class ProviderTokensTest {
 
   @Test
   void a_second_renewal_waits_twenty_minutes() {
-    ProviderTokens tokens = worker(new Away());
+    ProviderTokens tokens = worker(LocalTokens.away(clock));
     ProviderToken second = renewedAfterAMinute(tokens);
 
     clock.advance(Duration.ofMinutes(19));
@@ -226,7 +164,7 @@ class ProviderTokensTest {
 
   @Test
   void after_too_many_tokens_the_older_one_is_used_again() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     ProviderToken older = tokens.current(key);
     clock.advance(Duration.ofMinutes(51));
@@ -246,7 +184,7 @@ class ProviderTokensTest {
 
   @Test
   void that_there_were_too_many_tokens_is_logged_once_a_minute() {
-    ProviderTokens tokens = worker(new Away());
+    ProviderTokens tokens = worker(LocalTokens.away(clock));
     ProviderToken refused = tokens.current(key);
     try (LogLines log = new LogLines(ProviderTokens.class)) {
       tokens.keepOlder(key, refused, ProviderTokens.REST);
@@ -264,7 +202,7 @@ class ProviderTokensTest {
 
   @Test
   void after_too_many_tokens_all_workers_use_the_older_one_to_its_end() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens one = worker(shared);
     ProviderToken older = one.current(key);
     clock.advance(Duration.ofMinutes(51));
@@ -288,7 +226,7 @@ class ProviderTokensTest {
 
   @Test
   void a_worker_that_finds_a_kept_token_asks_for_it_once() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderToken kept = worker(shared).current(key);
     clock.advance(ProviderTokens.RENEWED_AFTER.plusMinutes(2));
     ProviderTokens fresh = worker(shared);
@@ -307,7 +245,7 @@ class ProviderTokensTest {
 
   @Test
   void a_token_that_only_a_clock_ahead_takes_for_old_is_renewed_as_it_was_to_be() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderToken old = worker(shared).current(key);
     clock.advance(ProviderTokens.RENEWED_AFTER.plusSeconds(10));
     ProviderTokens ahead = worker(shared);
@@ -320,7 +258,7 @@ class ProviderTokensTest {
 
   @Test
   void the_token_that_apns_refused_is_not_the_older_one() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     ProviderToken token = tokens.current(key);
     clock.advance(ProviderTokens.RENEWED_AFTER.plusSeconds(10));
@@ -338,7 +276,7 @@ class ProviderTokensTest {
 
   @Test
   void with_no_older_token_all_rest_and_one_at_a_time_tries() {
-    ProviderTokens tokens = worker(new OneForAll());
+    ProviderTokens tokens = worker(shared());
     ProviderToken token = tokens.current(key);
     Duration rest = Duration.ofSeconds(45);
 
@@ -360,7 +298,7 @@ class ProviderTokensTest {
 
   @Test
   void an_answer_from_before_the_refusal_does_not_end_the_rest() {
-    ProviderTokens tokens = worker(new OneForAll());
+    ProviderTokens tokens = worker(shared());
     tokens.keepOlder(key, tokens.current(key), ProviderTokens.REST);
 
     tokens.taken(key);
@@ -370,7 +308,7 @@ class ProviderTokensTest {
 
   @Test
   void with_an_older_token_no_message_rests() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     tokens.current(key);
     clock.advance(ProviderTokens.RENEWED_AFTER);
@@ -384,7 +322,7 @@ class ProviderTokensTest {
 
   @Test
   void a_rest_ends_with_the_token_that_it_is_of() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     ProviderToken refused = tokens.current(key);
     tokens.keepOlder(key, refused, ProviderTokens.REST);
@@ -398,7 +336,7 @@ class ProviderTokensTest {
 
   @Test
   void no_new_token_is_made_within_twenty_minutes_after_one_too_many() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     tokens.current(key);
     clock.advance(ProviderTokens.RENEWED_AFTER);
@@ -418,7 +356,7 @@ class ProviderTokensTest {
 
   @Test
   void a_worker_that_starts_after_a_loss_in_redis_gets_the_others_token() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens one = worker(shared);
     ProviderToken token = one.current(key);
 
@@ -431,7 +369,7 @@ class ProviderTokensTest {
 
   @Test
   void a_worker_follows_the_others_agreement() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens one = worker(shared);
     ProviderTokens other = worker(shared);
     ProviderToken refused = one.current(key);
@@ -446,7 +384,7 @@ class ProviderTokensTest {
 
   @Test
   void a_token_that_is_to_be_renewed_is_not_told_again() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens one = worker(shared);
     ProviderToken old = one.current(key);
     clock.advance(ProviderTokens.RENEWED_AFTER);
@@ -461,7 +399,7 @@ class ProviderTokensTest {
   /// The worker started before the others had put their token into Redis again.
   @Test
   void all_workers_return_to_the_older_token_that_one_of_them_has() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens one = worker(shared);
     ProviderToken older = one.current(key);
     clock.advance(Duration.ofMinutes(1));
@@ -483,7 +421,7 @@ class ProviderTokensTest {
 
   @Test
   void while_redis_is_away_workers_use_their_token_to_its_end() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens one = worker(shared);
     ProviderTokens other = worker(shared);
     ProviderToken token = one.current(key);
@@ -503,7 +441,7 @@ class ProviderTokensTest {
 
   @Test
   void once_redis_is_back_the_token_is_renewed_for_all() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens one = worker(shared);
     ProviderTokens other = worker(shared);
     ProviderToken token = one.current(key);
@@ -523,7 +461,7 @@ class ProviderTokensTest {
 
   @Test
   void a_token_due_for_renewal_is_asked_for_once_a_second() {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     ProviderToken token = tokens.current(key);
     clock.advance(ProviderTokens.RENEWED_AFTER);
@@ -541,7 +479,7 @@ class ProviderTokensTest {
 
   @Test
   void while_one_thread_waits_for_redis_the_others_use_the_present_token() throws Exception {
-    OneForAll shared = new OneForAll();
+    LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     ProviderToken token = tokens.current(key);
     clock.advance(ProviderTokens.RENEWED_AFTER);

@@ -49,7 +49,6 @@ class ApnsChannelsIT {
   private static final int DELETED = 204;
   private static final int REFUSED = 400;
 
-
   @TempDir static Path state;
   private static ProviderPlatform platform;
   private static JdbcTemplate database;
