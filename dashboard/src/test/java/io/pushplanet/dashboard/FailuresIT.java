@@ -23,6 +23,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.transaction.support.TransactionTemplate;
 
 class FailuresIT {
@@ -116,7 +118,7 @@ class FailuresIT {
       HttpResponse<String> login = operator.login("admin", "whatever it is");
       assertThat(login.statusCode()).isEqualTo(503);
       assertThat(login.body())
-          .contains("The database does not answer")
+          .contains("The database cannot be used")
           .contains("pushplanet.mysql.url");
       assertThat(login.headers().firstValue("Retry-After")).isPresent();
 
@@ -219,9 +221,35 @@ class FailuresIT {
           });
 
       assertThat(answer.statusCode()).isEqualTo(503);
-      assertThat(answer.body()).contains("away or too busy");
+      assertThat(answer.body()).contains("away, too busy");
     } finally {
       hasty.stop();
+    }
+  }
+
+  /// After a failover MySQL may be a replica (1290), and its disk may be full (1114).
+  @ParameterizedTest
+  @ValueSource(ints = {1290, 1114})
+  void a_database_that_takes_no_changes_is_said_to_be_away(int error) throws Exception {
+    new Rows(dashboard.sql()).app("replica", "Replica");
+    dashboard.operator("late", "viewer");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    try (Refusing _ =
+            Refusing.of(dashboard.sql(), "INSERT ON api_keys", "NEW.app_id = 'replica'", error);
+        Refusing _ =
+            Refusing.of(dashboard.sql(), "INSERT ON audit", "NEW.operator = 'late'", error)) {
+      HttpResponse<String> change =
+          admin.post("/apps/replica/keys", "/apps/replica/keys", "name", "k", "scopes", "SEND");
+      HttpResponse<String> login =
+          new HttpOperator(dashboard.address()).login("late", RunningDashboard.PASSWORD);
+
+      assertThat(List.of(change, login))
+          .allSatisfy(answer -> {
+            assertThat(answer.statusCode()).isEqualTo(503);
+            assertThat(answer.headers().firstValue("Retry-After")).isPresent();
+            assertThat(answer.body()).contains("takes no changes");
+          });
     }
   }
 

@@ -1,10 +1,10 @@
 package io.pushplanet.dashboard.login;
 
 import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.settings.DatabaseAway;
 import io.pushplanet.dashboard.DashboardSettings;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
-import io.pushplanet.dashboard.page.DatabaseAway;
 import java.time.Clock;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;

@@ -1,8 +1,8 @@
 package io.pushplanet.dashboard.login;
 
+import io.pushplanet.common.settings.DatabaseAway;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
-import io.pushplanet.dashboard.page.DatabaseAway;
 import io.pushplanet.dashboard.page.TextTypeHandler;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;

@@ -1,6 +1,6 @@
 package io.pushplanet.dashboard.login;
 
-import io.pushplanet.dashboard.page.DatabaseAway;
+import io.pushplanet.common.settings.DatabaseAway;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;

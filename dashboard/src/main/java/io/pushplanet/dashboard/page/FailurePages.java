@@ -1,5 +1,6 @@
 package io.pushplanet.dashboard.page;
 
+import io.pushplanet.common.settings.DatabaseAway;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import org.slf4j.Logger;

@@ -2,19 +2,13 @@ package io.pushplanet.dispatcher.problem;
 
 import io.pushplanet.common.lane.BrokerUnavailable;
 import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.settings.ReadOnlyDatabase;
+import io.pushplanet.common.settings.DatabaseAway;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.sql.SQLException;
-import java.sql.SQLNonTransientConnectionException;
-import java.sql.SQLRecoverableException;
-import java.sql.SQLTransientException;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.transaction.CannotCreateTransactionException;
-import org.springframework.transaction.TransactionSystemException;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.HttpRequestMethodNotSupportedException;
@@ -85,7 +79,7 @@ public final class ProblemAdvice {
   }
 
   private static ProblemException infrastructure(Exception thrown, HttpServletRequest request) {
-    if (databaseIsAway(thrown)) {
+    if (DatabaseAway.isCauseOf(thrown)) {
       LOG.warn(
           "event=database_unavailable path={} reason=\"{}\"",
           request.getRequestURI(),
@@ -99,22 +93,6 @@ public final class ProblemAdvice {
     LOG.error("event=request_broke path={}", request.getRequestURI(), thrown);
     return ProblemException.of(
         ProblemCode.INTERNAL_ERROR, "Something broke here. Tell your operator the request id.");
-  }
-
-  private static boolean databaseIsAway(Throwable thrown) {
-    for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-      // A transaction that can neither be committed nor rolled back has lost its connection.
-      if (cause instanceof TransactionSystemException
-          || cause instanceof CannotCreateTransactionException
-          || cause instanceof SQLTransientException
-          || cause instanceof SQLNonTransientConnectionException
-          || cause instanceof SQLRecoverableException
-          || cause instanceof com.mysql.cj.jdbc.exceptions.CommunicationsException
-          || (cause instanceof SQLException refusal && ReadOnlyDatabase.isToldBy(refusal))) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private static String oneLine(Throwable thrown) {
