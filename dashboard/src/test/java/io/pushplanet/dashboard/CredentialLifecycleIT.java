@@ -55,6 +55,34 @@ class CredentialLifecycleIT {
   }
 
   @Test
+  void a_key_for_both_environments_is_told_of_for_each() throws Exception {
+    new Rows(dashboard.sql()).app("halved", "Halved");
+    dashboard
+        .worker()
+        .say("halved", "production", new Answer("refused", "403 BadEnvironmentKeyIdInToken"));
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      upload(chromium, "halved", "HALFKEY001", "both");
+
+      assertThat(chromium.textOf(".note.bad[role=alert]"))
+          .contains("for production: the provider refuses it: 403 BadEnvironmentKeyIdInToken");
+      assertThat(chromium.textOf(".note.good[role=status]"))
+          .contains("for sandbox: it is active, and the next push uses it");
+      assertThat(state("halved", "HALFKEY001", "sandbox")).isEqualTo("active");
+
+      dashboard
+          .worker()
+          .say("halved", "sandbox", new Answer("refused", "403 InvalidProviderToken"));
+      upload(chromium, "halved", "NOKEY00001", "both");
+
+      assertThat(chromium.textOf(".note.bad[role=alert]"))
+          .contains("for production: the provider refuses it: 403 BadEnvironmentKeyIdInToken")
+          .contains("for sandbox: the provider refuses it: 403 InvalidProviderToken");
+      assertThat(chromium.count(".note.good[role=status]")).isZero();
+    }
+  }
+
+  @Test
   void only_an_admin_activates_a_credential_that_no_worker_tried() throws Exception {
     new Rows(dashboard.sql()).app("unreached", "Unreached");
     dashboard
@@ -124,8 +152,8 @@ class CredentialLifecycleIT {
     new Rows(dashboard.sql()).app("rolled", "Rolled back");
     try (Chromium chromium = Chromium.open(dashboard.address())) {
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
-      upload(chromium, "rolled", "OLDKEY0001");
-      upload(chromium, "rolled", "NEWKEY0001");
+      upload(chromium, "rolled", "OLDKEY0001", "both");
+      upload(chromium, "rolled", "NEWKEY0001", "both");
       assertThat(state("rolled", "OLDKEY0001", "production")).isEqualTo("overlapping");
       assertThat(state("rolled", "NEWKEY0001", "production")).isEqualTo("active");
       assertThat(chromium.text()).contains("it stands in when the new one is refused");
@@ -309,6 +337,11 @@ class CredentialLifecycleIT {
   }
 
   private void upload(Chromium chromium, String app, String keyId) throws Exception {
+    upload(chromium, app, keyId, "production");
+  }
+
+  private void upload(Chromium chromium, String app, String keyId, String environment)
+      throws Exception {
     Path file =
         Files.writeString(folder.resolve("AuthKey_" + keyId + ".p8"), KeyFiles.p8("secp256r1"));
     chromium
@@ -317,10 +350,8 @@ class CredentialLifecycleIT {
         .type("p8-team", "TEAM123456")
         .type("p8-key", keyId)
         .type("p8-bundle", "com.example.shop");
-    if (!app.equals("rolled")) {
-      chromium.script(
-          "document.getElementById('p8-environment').value = 'production'; return true");
-    }
+    chromium.script(
+        "document.getElementById('p8-environment').value = '" + environment + "'; return true");
     chromium.pressIn("/p8", "Check and activate");
   }
 

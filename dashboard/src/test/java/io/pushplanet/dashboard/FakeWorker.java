@@ -8,8 +8,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /// Takes the place of the gateway worker, which tries credentials at providers. It gives the
-/// verdict that a test sets for an app, and otherwise says that the provider accepts the
-/// credential.
+/// verdict that a test sets for an app, or for one of its environments, and otherwise says that the
+/// provider accepts the credential.
 final class FakeWorker {
   /// @param verdict in the words of the worker
   record Answer(String verdict, String reason) {
@@ -30,6 +30,10 @@ final class FakeWorker {
     answers.put(app, answer);
   }
 
+  void say(String app, String environment, Answer answer) {
+    answers.put(app + "/" + environment, answer);
+  }
+
   void stop() {
     stopped.countDown();
   }
@@ -38,7 +42,8 @@ final class FakeWorker {
     try {
       while (!stopped.await(50, TimeUnit.MILLISECONDS)) {
         try {
-          sql.queryForList("SELECT id, app_id FROM credentials WHERE probe_at <= NOW(3)")
+          sql.queryForList(
+                  "SELECT id, app_id, environment FROM credentials WHERE probe_at <= NOW(3)")
               .forEach(row -> answer(sql, row));
         } catch (DataAccessException e) {
           // Some tests take the database away.
@@ -50,7 +55,9 @@ final class FakeWorker {
   }
 
   private void answer(JdbcTemplate sql, Map<String, Object> row) {
-    Answer answer = answers.getOrDefault(String.valueOf(row.get("app_id")), TAKEN);
+    String app = String.valueOf(row.get("app_id"));
+    Answer answer =
+        answers.getOrDefault(app + "/" + row.get("environment"), answers.getOrDefault(app, TAKEN));
     if (answer != Answer.NONE) {
       sql.update(
           "UPDATE credentials SET probe_verdict = ?, probe_reason = ?, probed_at = NOW(3), probe_at = NULL WHERE id = ?",

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.security.Principal;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -78,7 +79,7 @@ class CredentialController {
       @RequestParam String environment,
       RedirectAttributes flash)
       throws IOException {
-    return activate(
+    return uploadAndActivate(
         me,
         app,
         () ->
@@ -110,7 +111,7 @@ class CredentialController {
       @RequestParam String environment,
       RedirectAttributes flash)
       throws IOException {
-    return activate(
+    return uploadAndActivate(
         me,
         app,
         () ->
@@ -131,7 +132,7 @@ class CredentialController {
       @RequestParam @Nullable MultipartFile file,
       RedirectAttributes flash)
       throws IOException {
-    return activate(me, app, () -> ServiceAccount.check(content(file)), Map.of(), flash);
+    return uploadAndActivate(me, app, () -> ServiceAccount.check(content(file)), Map.of(), flash);
   }
 
   @PostMapping("/apps/{app}/credentials/hms")
@@ -142,7 +143,7 @@ class CredentialController {
       @RequestParam String clientSecret,
       RedirectAttributes flash)
       throws IOException {
-    return activate(
+    return uploadAndActivate(
         me,
         app,
         () -> PushKitClient.check(clientId.strip(), clientSecret.strip()),
@@ -158,7 +159,7 @@ class CredentialController {
       @RequestParam String contact,
       RedirectAttributes flash)
       throws IOException {
-    return activate(
+    return uploadAndActivate(
         me,
         app,
         () ->
@@ -188,33 +189,36 @@ class CredentialController {
     if (!credentials.tryNow(me.getName(), found.id(), id)) {
       throw new Missing("no credential " + id);
     }
-    liveCheck.await(found.id(), List.of(id)).forEach(tried -> tell(tried, flash));
+    for (StoredCredential tried : liveCheck.await(found.id(), List.of(id))) {
+      flash.addFlashAttribute(tried.accepted() ? "done" : "problem", verdict(tried));
+    }
     return page(found);
   }
 
   @PostMapping("/apps/{app}/credentials/{id}/activate")
   String activate(
       Principal me, @PathVariable String app, @PathVariable long id, RedirectAttributes flash) {
-    return activate(me, app, id, false, flash);
+    App found = apps.get(app);
+    tellWhetherActive(credentials.activate(me.getName(), found.id(), id), flash);
+    return page(found);
   }
 
   @PostMapping("/apps/{app}/credentials/{id}/activate-anyway")
   String activateAnyway(
       Principal me, @PathVariable String app, @PathVariable long id, RedirectAttributes flash) {
-    return activate(me, app, id, true, flash);
+    App found = apps.get(app);
+    tellWhetherActive(credentials.activateUntried(me.getName(), found.id(), id), flash);
+    return page(found);
   }
 
-  private String activate(
-      Principal me, String app, long id, boolean anyway, RedirectAttributes flash) {
-    App found = apps.get(app);
-    if (credentials.activate(me.getName(), found.id(), id, anyway)) {
+  private static void tellWhetherActive(boolean active, RedirectAttributes flash) {
+    if (active) {
       flash.addFlashAttribute("done", "The credential is active: the next push uses it.");
     } else {
       flash.addFlashAttribute(
           "problem",
           "Only a credential that its provider has taken can be activated. Try it first.");
     }
-    return page(found);
   }
 
   @PostMapping("/apps/{app}/credentials/{id}/roll-back")
@@ -236,22 +240,30 @@ class CredentialController {
 
   /// @param typed the values that the form shows again when it is refused, by the names of the
   ///     fields on the page; never a secret
-  private String activate(
+  private String uploadAndActivate(
       Principal me, String app, Check check, Map<String, String> typed, RedirectAttributes flash)
       throws IOException {
     App found = apps.get(app);
     try {
       List<Long> candidates = credentials.upload(me.getName(), found.id(), check.run());
-      List<StoredCredential> tried = liveCheck.await(found.id(), candidates);
-      List<StoredCredential> refused =
-          tried.stream()
-              .filter(one -> !credentials.activate(me.getName(), found.id(), one.id(), false))
-              .toList();
-      if (refused.isEmpty()) {
+      List<String> active = new ArrayList<>();
+      List<String> notActive = new ArrayList<>();
+      for (StoredCredential tried : liveCheck.await(found.id(), candidates)) {
+        if (credentials.activate(me.getName(), found.id(), tried.id())) {
+          active.add(about(tried) + "it is active, and the next push uses it.");
+        } else {
+          notActive.add(verdict(tried));
+        }
+      }
+      if (notActive.isEmpty()) {
         flash.addFlashAttribute(
             "done", "The credential is checked and active: the next push uses it.");
+      } else {
+        flash.addFlashAttribute("problem", String.join(" ", notActive));
+        if (!active.isEmpty()) {
+          flash.addFlashAttribute("done", String.join(" ", active));
+        }
       }
-      refused.forEach(one -> tell(one, flash));
     } catch (RefusedCredential e) {
       flash.addFlashAttribute("problem", e.getMessage());
       flash.addFlashAttribute("typed", typed);
@@ -259,27 +271,29 @@ class CredentialController {
     return page(found);
   }
 
-  private static void tell(StoredCredential tried, RedirectAttributes flash) {
-    String what = tried.title() + " for " + tried.environment() + ": ";
+  private static String verdict(StoredCredential tried) {
     if (tried.accepted()) {
-      flash.addFlashAttribute(
-          "done", what + "the provider takes it (" + tried.probeReason() + ").");
-    } else if (tried.refused()) {
-      flash.addFlashAttribute(
-          "problem",
-          what + "the provider refuses it: " + tried.probeReason() + ". " + tried.advice());
-    } else if (tried.beingTried()) {
-      flash.addFlashAttribute(
-          "problem",
-          what + "no gateway worker has tried it yet, so it is not active. Is one running?");
-    } else {
-      flash.addFlashAttribute(
-          "problem",
-          what
-              + "the provider could not be asked, so it is not active: "
-              + tried.probeReason()
-              + ".");
+      return about(tried) + "the provider takes it (" + tried.probeReason() + ").";
     }
+    if (tried.refused()) {
+      return about(tried)
+          + "the provider refuses it: "
+          + tried.probeReason()
+          + ". "
+          + tried.advice();
+    }
+    if (tried.beingTried()) {
+      return about(tried)
+          + "no gateway worker has tried it yet, so it is not active. Is one running?";
+    }
+    return about(tried)
+        + "the provider could not be asked, so it is not active: "
+        + tried.probeReason()
+        + ".";
+  }
+
+  private static String about(StoredCredential tried) {
+    return tried.title() + " for " + tried.environment() + ": ";
   }
 
   private static byte[] content(@Nullable MultipartFile file)

@@ -123,29 +123,51 @@ public class Credentials {
     return true;
   }
 
-  /// Activates a candidate that its provider has not refused.
+  /// Activates a candidate that its provider accepts, or that cannot be tried.
   ///
-  /// @param anyway also when it is unknown whether the provider accepts it
   /// @return whether it is active now
   @Transactional
-  boolean activate(String by, AppId app, long id, boolean anyway) {
+  boolean activate(String by, AppId app, long id) {
     apps.lock(app);
-    StoredCredential candidate = rows.one(app, id).orElse(null);
-    if (candidate == null || !candidate.candidate() || candidate.refused()) {
-      return false;
-    }
-    if (!anyway && !candidate.accepted() && candidate.canBeTried()) {
-      return false;
-    }
+    Optional<StoredCredential> candidate = candidate(app, id).filter(Credentials::isProven);
+    candidate.ifPresent(one -> putInUse(by, app, one, AuditAction.CREDENTIAL_ACTIVATED));
+    return candidate.isPresent();
+  }
+
+  /// Activates a candidate also when it is unknown whether its provider accepts it, but not when
+  /// its provider has refused it.
+  ///
+  /// @return whether it is active now
+  @Transactional
+  boolean activateUntried(String by, AppId app, long id) {
+    apps.lock(app);
+    Optional<StoredCredential> candidate = candidate(app, id).filter(one -> !one.refused());
+    candidate.ifPresent(one ->
+        putInUse(
+            by,
+            app,
+            one,
+            isProven(one)
+                ? AuditAction.CREDENTIAL_ACTIVATED
+                : AuditAction.CREDENTIAL_ACTIVATED_ANYWAY));
+    return candidate.isPresent();
+  }
+
+  private Optional<StoredCredential> candidate(AppId app, long id) {
+    return rows.one(app, id).filter(StoredCredential::candidate);
+  }
+
+  private static boolean isProven(StoredCredential candidate) {
+    return candidate.accepted() || !candidate.canBeTried();
+  }
+
+  private void putInUse(String by, AppId app, StoredCredential candidate, AuditAction action) {
     putInUse(app, candidate, overlapEnd());
     audit.record(
         by,
-        candidate.accepted() || !candidate.canBeTried()
-            ? AuditAction.CREDENTIAL_ACTIVATED
-            : AuditAction.CREDENTIAL_ACTIVATED_ANYWAY,
+        action,
         app + "/" + candidate.provider() + "/" + candidate.environment(),
-        id + " " + candidate.kind() + " " + candidate.detail());
-    return true;
+        candidate.id() + " " + candidate.kind() + " " + candidate.detail());
   }
 
   private @Nullable Instant overlapEnd() {
