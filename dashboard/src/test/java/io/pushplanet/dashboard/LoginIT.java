@@ -227,6 +227,34 @@ class LoginIT {
     assertThat(audited(RunningDashboard.ADMIN)).contains("operator_changed");
   }
 
+  /// With the keyboard, an arrow key on a closed select chooses the next role.
+  @Test
+  void a_role_is_chosen_without_being_set() {
+    dashboard.operator("arrowed", "viewer");
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD).go("/operators");
+      chromium.script(
+          """
+          const role = document.querySelector("form[action$='/arrowed/role'] select");
+          role.value = 'admin';
+          role.dispatchEvent(new Event('change', { bubbles: true }));
+          role.value = 'operator';
+          role.dispatchEvent(new Event('change', { bubbles: true }));
+          """);
+
+      chromium.pressIn("/arrowed/role", "Set role");
+
+      assertThat(chromium.text()).contains("arrowed is now operator");
+    }
+    assertThat(
+            dashboard
+                .sql()
+                .queryForObject(
+                    "SELECT COUNT(*) FROM audit WHERE action = 'operator_changed' AND subject = 'arrowed'",
+                    Long.class))
+        .isEqualTo(1);
+  }
+
   @Test
   void a_page_that_refreshes_itself_gives_way_to_the_login_and_comes_back() {
     dashboard.operator("watcher", "viewer");
