@@ -37,11 +37,16 @@ document.addEventListener("change", (event) => {
   }
 });
 
-// Parts of a page ask for themselves again: what has not come is said, for old figures look like fresh ones.
-document.addEventListener("htmx:afterRequest", (event) => {
+// Parts of a page refresh themselves. A note says when one of them is out of date, because old figures look like new ones.
+const outOfDate = new Set();
+
+function refreshed(part, successful) {
+  if (successful) outOfDate.delete(part); else outOfDate.add(part);
   const stale = document.getElementById("stale");
-  if (stale) stale.hidden = event.detail.successful;
-});
+  if (stale) stale.hidden = outOfDate.size === 0;
+}
+
+document.addEventListener("htmx:afterRequest", (event) => refreshed(event.detail.pathInfo.requestPath, event.detail.successful));
 
 const holder = document.getElementById("charts");
 if (holder) charts(holder);
@@ -52,7 +57,6 @@ function charts(holder) {
   const soft = colour("--soft");
   const line = colour("--line");
   const reds = [colour("--bad"), "#e07b39", "#c9a227", "#a05195", "#5b8def", soft];
-  const day = holder.dataset.span === "day";
   const time = (text) => new Date(text).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false, timeZone: "UTC" });
   const options = (stacked) => ({
     animation: false,
@@ -76,13 +80,14 @@ function charts(holder) {
   async function refresh() {
     if (document.hidden) return;
     try {
-      const answer = await fetch("/overview/figures?span=" + (day ? "day" : "hour"), { headers: { Accept: "application/json", "HX-Request": "true" } });
+      const answer = await fetch(holder.dataset.url, { headers: { Accept: "application/json", "HX-Request": "true" } });
       if (answer.status === 401 || answer.status === 403) { location.reload(); return; }
       if (!answer.ok) throw new Error(String(answer.status));
       draw(await answer.json());
       holder.dataset.drawn = "true";
-    } catch (failure) {
-      holder.dataset.failed = String(failure);
+      refreshed(holder.id, true);
+    } catch {
+      refreshed(holder.id, false);
     }
   }
 

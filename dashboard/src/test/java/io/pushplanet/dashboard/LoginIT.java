@@ -276,15 +276,15 @@ class LoginIT {
   }
 
   @Test
-  void a_page_says_when_it_is_no_longer_fresh() {
+  void a_page_says_when_it_is_out_of_date() {
     RunningDashboard other = RunningDashboard.start(dashboard.services(), Map.of());
     try (Chromium chromium = Chromium.open(other.address())) {
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD).go("/nodes");
-      assertThat(chromium.text()).doesNotContain("no longer fresh");
+      assertThat(chromium.text()).doesNotContain("out of date");
 
       other.stop();
       Eventually.within(
-          Duration.ofSeconds(60), () -> assertThat(chromium.text()).contains("no longer fresh"));
+          Duration.ofSeconds(60), () -> assertThat(chromium.text()).contains("out of date"));
     }
   }
 

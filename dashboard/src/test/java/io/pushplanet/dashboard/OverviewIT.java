@@ -109,6 +109,40 @@ class OverviewIT {
   }
 
   @Test
+  void charts_that_cannot_be_refreshed_are_said_to_be_out_of_date() {
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      chromium.go("/").waitFor("#charts[data-drawn]");
+      assertThat(chromium.text()).doesNotContain("out of date");
+
+      // Only the charts use fetch.
+      chromium.script("window.real = fetch; window.fetch = () => Promise.reject('no answer')");
+      Eventually.within(
+          Duration.ofSeconds(60), () -> assertThat(chromium.text()).contains("out of date"));
+
+      chromium.script("window.fetch = window.real");
+      Eventually.within(
+          Duration.ofSeconds(60), () -> assertThat(chromium.text()).doesNotContain("out of date"));
+    }
+  }
+
+  @Test
+  void behind_a_path_of_a_shared_host_the_charts_are_drawn() {
+    RunningDashboard below =
+        RunningDashboard.start(
+            dashboard.services(), Map.of("server.servlet.context-path", "/push"));
+    try (Chromium chromium = Chromium.open(below.address() + "/push")) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+      chromium.go("/").waitFor("#charts[data-drawn]");
+
+      assertThat(chromium.complaints()).isEmpty();
+    } finally {
+      below.stop();
+    }
+  }
+
+  @Test
   void without_redis_and_the_broker_it_says_so_and_shows_the_rest() throws Exception {
     RunningDashboard alone =
         RunningDashboard.start(

@@ -24,7 +24,7 @@ final class SessionStillValid extends OncePerRequestFilter {
 
   @Override
   protected boolean shouldNotFilter(HttpServletRequest request) {
-    String path = request.getRequestURI();
+    String path = request.getServletPath();
     return path.startsWith("/assets/") || path.startsWith("/webjars/");
   }
 
