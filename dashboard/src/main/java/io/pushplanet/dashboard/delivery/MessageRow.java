@@ -1,5 +1,6 @@
 package io.pushplanet.dashboard.delivery;
 
+import io.pushplanet.common.delivery.MessageState;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.WireForm;
@@ -34,18 +35,16 @@ record MessageRow(
       Set.of("channel", "fcm_topic", "fcm_condition");
 
   public int queued() {
-    return Math.max(0, recipients - delivered - failed - expired - cancelled);
+    return Math.max(0, recipients - ended());
   }
 
-  /// The state by the name that the API uses.
+  private int ended() {
+    return delivered + failed + expired + cancelled;
+  }
+
+  /// By the name that the API uses, so that an app's backend and its operator call it the same.
   public String state() {
-    if (cancelledAt != null) {
-      return "cancelled";
-    }
-    if (expandedAt != null && queued() == 0) {
-      return "done";
-    }
-    return queued() == recipients ? "accepted" : "sending";
+    return MessageState.of(cancelledAt != null, expandedAt != null, recipients, ended()).word();
   }
 
   public String title() {

@@ -29,6 +29,7 @@ class MessageRowTest {
     assertThat(row("{\"title\":\"t\"}", AT, null, 3, 0).state()).isEqualTo("accepted");
     assertThat(row("{\"title\":\"t\"}", null, null, 3, 0).state()).isEqualTo("accepted");
     assertThat(row("{\"title\":\"t\"}", null, null, 3, 3).state()).isEqualTo("sending");
+    assertThat(row("{\"title\":\"t\"}", null, null, 0, 2).state()).isEqualTo("sending");
     assertThat(row("{\"title\":\"t\"}", AT, null, 0, 0).state()).isEqualTo("done");
   }
 

@@ -1,5 +1,6 @@
 package io.pushplanet.dispatcher.message;
 
+import io.pushplanet.common.delivery.MessageState;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.Collection;
@@ -31,6 +32,10 @@ interface MessageMapper {
       int opened) {
     int ended() {
       return delivered + failed + expired + cancelled;
+    }
+
+    MessageState state() {
+      return MessageState.of(cancelledAt != null, expandedAt != null, recipients, ended());
     }
 
     boolean done() {

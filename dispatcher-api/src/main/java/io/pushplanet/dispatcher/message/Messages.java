@@ -1,6 +1,7 @@
 package io.pushplanet.dispatcher.message;
 
 import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.delivery.MessageState;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
@@ -118,7 +119,7 @@ class Messages {
   private static ObjectNode form(MessageMapper.MessageRow row) {
     ObjectNode form = MAPPER.createObjectNode();
     form.put("id", row.id());
-    form.put("state", state(row));
+    form.put("state", row.state().word());
     form.put("accepted_at", row.acceptedAt().toString());
     form.put("expires_at", row.expiresAt().toString());
     putTime(form, "cancelled_at", row.cancelledAt());
@@ -139,20 +140,10 @@ class Messages {
     return form;
   }
 
-  private static String state(MessageMapper.MessageRow row) {
-    if (row.cancelledAt() != null) {
-      return "cancelled";
-    }
-    if (row.done()) {
-      return "done";
-    }
-    return row.ended() == 0 ? "accepted" : "sending";
-  }
-
   private static ObjectNode form(DeliveryEvent.Accepted entry) {
     ObjectNode form = MAPPER.createObjectNode();
     form.put("id", entry.message().value());
-    form.put("state", "accepted");
+    form.put("state", MessageState.ACCEPTED.word());
     form.put("accepted_at", entry.at().toString());
     form.put("expires_at", entry.expiresAt().toString());
     putTime(form, "cancelled_at", null);
