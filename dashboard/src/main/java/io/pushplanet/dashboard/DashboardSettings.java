@@ -12,8 +12,9 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
-/// @param dispatcherUrl the address to which test pushes are sent
-/// @param testPushTimeout the longest time that a test push waits for the dispatcher
+/// @param dispatcherUrl the address to which test pushes and cancellations are sent
+/// @param testPushTimeout the longest time that a test push or a cancellation waits for the
+///     dispatcher
 /// @param maxPasswordChecks how many passwords are checked at once, since each costs much CPU on
 ///     purpose
 /// @param credentialCheckWithin the longest time that an upload waits for a worker to try the

@@ -20,12 +20,12 @@ import org.springframework.transaction.annotation.Transactional;
 /// because its `changes` row is written in the same transaction. Thread-safe.
 @Service
 public class ApiKeys {
-  /// The name of the short-lived keys that [#forTestPush] makes. No operator can give it to a key,
-  /// and these keys do not count as one of the two that an app may have.
-  public static final String TEST_PUSH = "dashboard test push";
+  /// The name of the short-lived keys that [#forOneRequest] makes. No operator can give it to a
+  /// key, and these keys do not count as one of the two that an app may have.
+  private static final String ONE_REQUEST = "dashboard test push";
 
   static final int MAX_LIVE = 2;
-  private static final Duration LONGEST_TEST_PUSH = Duration.ofMinutes(5);
+  private static final Duration LONGEST_REQUEST = Duration.ofMinutes(5);
   private static final int LONGEST_NAME = 200;
 
   private final AppMapper rows;
@@ -59,12 +59,12 @@ public class ApiKeys {
   }
 
   List<StoredKey> of(AppId app) {
-    return rows.keys(app, TEST_PUSH);
+    return rows.keys(app, ONE_REQUEST);
   }
 
   @Transactional
   NewKey create(String by, AppId app, String name, Set<Scope> scopes) {
-    if (name.isBlank() || name.length() > LONGEST_NAME || name.equalsIgnoreCase(TEST_PUSH)) {
+    if (name.isBlank() || name.length() > LONGEST_NAME || name.equalsIgnoreCase(ONE_REQUEST)) {
       return new NewKey.Refused(
           "Give the key a name of 1 to "
               + LONGEST_NAME
@@ -74,7 +74,7 @@ public class ApiKeys {
       return new NewKey.Refused("Choose at least one scope.");
     }
     apps.lock(app);
-    if (rows.liveKeys(app, TEST_PUSH) >= MAX_LIVE) {
+    if (rows.liveKeys(app, ONE_REQUEST) >= MAX_LIVE) {
       return new NewKey.Refused(
           "This app has two live keys already. Revoke the one that is no longer used, then create another.");
     }
@@ -97,18 +97,18 @@ public class ApiKeys {
     return true;
   }
 
-  /// A key that may send for this app until [#endTestPush]. Keys that a dashboard left behind when
+  /// A key that may send for this app until [#endRequest]. Keys that a dashboard left behind when
   /// it was killed are revoked.
   @Transactional
-  public ApiKey forTestPush(AppId app) {
+  public ApiKey forOneRequest(AppId app) {
     apps.lock(app);
-    Instant stale = clock.instant().minus(LONGEST_TEST_PUSH);
-    rows.liveKeysNamed(app, TEST_PUSH, stale).forEach(id -> revoke(app, id));
-    return insert(app, TEST_PUSH, Set.of(Scope.SEND));
+    Instant stale = clock.instant().minus(LONGEST_REQUEST);
+    rows.liveKeysNamed(app, ONE_REQUEST, stale).forEach(id -> revoke(app, id));
+    return insert(app, ONE_REQUEST, Set.of(Scope.SEND));
   }
 
   @Transactional
-  public void endTestPush(AppId app, ApiKey key) {
+  public void endRequest(AppId app, ApiKey key) {
     revoke(app, key.id());
   }
 

@@ -5,6 +5,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.dashboard.app.Apps;
 import io.pushplanet.dashboard.page.Missing;
 import io.pushplanet.dashboard.page.Slice;
+import java.security.Principal;
 import java.time.Clock;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
@@ -15,7 +16,9 @@ import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 
 @Controller
 class MessageController {
@@ -26,11 +29,13 @@ class MessageController {
 
   private final MessageMapper messages;
   private final Apps apps;
+  private final Cancellation cancellation;
   private final Clock clock;
 
-  MessageController(MessageMapper messages, Apps apps, Clock clock) {
+  MessageController(MessageMapper messages, Apps apps, Cancellation cancellation, Clock clock) {
     this.messages = messages;
     this.apps = apps;
+    this.cancellation = cancellation;
     this.clock = clock;
   }
 
@@ -84,6 +89,34 @@ class MessageController {
             row -> row.deviceId().value()));
     model.addAttribute("after", from);
     return "message";
+  }
+
+  @PostMapping("/messages/{id}/cancel")
+  String cancel(Principal me, @PathVariable String id, RedirectAttributes flash) {
+    MessageRow message = known(id);
+    switch (cancellation.cancel(me.getName(), message.appId(), message.id())) {
+      case Cancellation.Result.Cancelled() ->
+          flash.addFlashAttribute(
+              "done",
+              "The message was cancelled. Devices to which it is being sent at this moment may still get it.");
+      case Cancellation.Result.DoneBefore() ->
+          flash.addFlashAttribute(
+              "problem", "All its deliveries had ended already: nothing was left to cancel.");
+      case Cancellation.Result.Refused(var why) -> flash.addFlashAttribute("problem", why);
+      case Cancellation.Result.DispatcherAway(var address) ->
+          flash.addFlashAttribute(
+              "problem",
+              "The dispatcher at "
+                  + address
+                  + " does not answer, so the message was not cancelled. Start it, or correct dashboard.dispatcher-url.");
+      case Cancellation.Result.Unanswered(var address) ->
+          flash.addFlashAttribute(
+              "problem",
+              "The dispatcher at "
+                  + address
+                  + " has not answered in time, and may have cancelled the message. Load this page again, and cancel it again if need be.");
+    }
+    return "redirect:/messages/" + message.id();
   }
 
   private MessageRow known(String id) {

@@ -1,24 +1,11 @@
 package io.pushplanet.dashboard.delivery;
 
-import io.pushplanet.common.access.ApiKey;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.dashboard.DashboardSettings;
-import io.pushplanet.dashboard.app.ApiKeys;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
-import java.io.IOException;
-import java.net.ConnectException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpConnectTimeoutException;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
-import java.time.Clock;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -30,30 +17,17 @@ import org.springframework.transaction.TransactionException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
-/// Sends a push like the backend of an app: through the API of the dispatcher, with a key that
-/// lives as long as the request.
+/// Sends a push like the backend of an app.
 @Service
 class TestPush {
   private static final Logger LOG = LoggerFactory.getLogger(TestPush.class);
 
-  /// A dispatcher learns of a new key within a second, and under load later. An operator would
-  /// rather wait than be refused.
-  private static final Duration KEY_KNOWN_WITHIN = Duration.ofSeconds(10);
-
-  private static final Duration PAUSE = Duration.ofMillis(150);
-
-  private final ApiKeys keys;
+  private final DispatcherApi api;
   private final AuditLog audit;
-  private final DashboardSettings settings;
-  private final Clock clock;
-  private final HttpClient http;
 
-  TestPush(ApiKeys keys, AuditLog audit, DashboardSettings settings, Clock clock) {
-    this.keys = keys;
+  TestPush(DispatcherApi api, AuditLog audit) {
+    this.api = api;
     this.audit = audit;
-    this.settings = settings;
-    this.clock = clock;
-    this.http = HttpClient.newBuilder().connectTimeout(settings.testPushTimeout()).build();
   }
 
   /// @param audienceKind `device`, `user`, `topic`
@@ -86,20 +60,11 @@ class TestPush {
     String to = draft.audienceKind() + " " + draft.audience();
     // Recorded first, so that no push is sent without an entry.
     audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": asked");
-    ApiKey key = keys.forTestPush(app);
-    Result result;
-    try {
-      result = post(app, key, body);
-    } catch (RuntimeException e) {
-      keys.endTestPush(app, key);
-      throw e;
-    }
+    Result result = result(api.post(app, "/messages", body));
     try {
       audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": " + words(result));
-      keys.endTestPush(app, key);
     } catch (DataAccessException | TransactionException e) {
-      // The operator must get the result of the push, and would otherwise send it again. This key
-      // ends with the next test push.
+      // The operator must get the result of the push, and would otherwise send it again.
       LOG.warn("event=test_push_not_written_down app={} reason=\"{}\"", app, e.toString());
     }
     return result;
@@ -122,52 +87,17 @@ class TestPush {
         "delivery", Map.of("route", draft.route()));
   }
 
-  private Result post(AppId app, ApiKey key, byte[] body) {
-    HttpRequest request =
-        HttpRequest.newBuilder(settings.dispatcherUrl().resolve("/v1/apps/" + app + "/messages"))
-            .timeout(settings.testPushTimeout())
-            .header("Authorization", "Bearer " + key.text().reveal())
-            .header("Content-Type", "application/json")
-            .POST(HttpRequest.BodyPublishers.ofByteArray(body))
-            .build();
-    try {
-      HttpResponse<String> answer = sendOnceKnown(request);
-      JsonNode json = json(answer.body());
-      if (answer.statusCode() == 202) {
-        return accepted(json);
-      }
-      if (answer.statusCode() == 503) {
-        return new Result.Refused(
-            "The dispatcher cannot accept now (503). Is RabbitMQ running? Try again.");
-      }
-      return new Result.Refused(objection(answer.statusCode(), json));
-    } catch (ConnectException | HttpConnectTimeoutException e) {
-      LOG.warn(
-          "event=dispatcher_away address={} reason=\"{}\"", settings.dispatcherUrl(), e.toString());
-      return new Result.DispatcherAway(settings.dispatcherUrl());
-    } catch (IOException e) {
-      LOG.warn(
-          "event=test_push_unanswered address={} reason=\"{}\"",
-          settings.dispatcherUrl(),
-          e.toString());
-      return new Result.Unanswered(settings.dispatcherUrl());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return new Result.Unanswered(settings.dispatcherUrl());
-    }
-  }
-
-  private HttpResponse<String> sendOnceKnown(HttpRequest request)
-      throws IOException, InterruptedException {
-    Instant deadline = clock.instant().plus(KEY_KNOWN_WITHIN);
-    while (true) {
-      HttpResponse<String> answer =
-          http.send(request, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
-      if (answer.statusCode() != 401 || clock.instant().isAfter(deadline)) {
-        return answer;
-      }
-      Thread.sleep(PAUSE);
-    }
+  private static Result result(DispatcherApi.Answer answer) {
+    return switch (answer) {
+      case DispatcherApi.Answer.Given(int status, JsonNode body) when status == 202 ->
+          accepted(body);
+      case DispatcherApi.Answer.Given(int status, _) when status == 503 ->
+          new Result.Refused(
+              "The dispatcher cannot accept now (503). Is RabbitMQ running? Try again.");
+      case DispatcherApi.Answer.Given refusal -> new Result.Refused(refusal.objection());
+      case DispatcherApi.Answer.Away(URI address) -> new Result.DispatcherAway(address);
+      case DispatcherApi.Answer.Unanswered(URI address) -> new Result.Unanswered(address);
+    };
   }
 
   static Result.Accepted accepted(JsonNode receipt) {
@@ -178,27 +108,6 @@ class TestPush {
         counted ? OptionalInt.of(recipients.path("estimate").asInt(0)) : OptionalInt.empty());
   }
 
-  /// Each fault once: `detail` repeats the first of `errors`, with or without its place.
-  static String objection(int status, JsonNode problem) {
-    String detail =
-        problem.path("detail").asString(problem.path("title").asString("no reason given"));
-    StringBuilder words = new StringBuilder("The dispatcher refused (" + status + "): ");
-    words.append(sentence(detail));
-    JsonNode errors = problem.path("errors");
-    for (int i = 0; i < errors.size(); i++) {
-      String what = errors.path(i).path("detail").asString("");
-      if (i > 0 || !detail.endsWith(what)) {
-        String where = errors.path(i).path("pointer").asString("");
-        words.append(' ').append(sentence(where + ": " + what));
-      }
-    }
-    return words.toString();
-  }
-
-  private static String sentence(String text) {
-    return text.endsWith(".") ? text : text + ".";
-  }
-
   private static String words(Result result) {
     return switch (result) {
       case Result.Accepted(var message, _) -> "accepted as " + message;
@@ -206,13 +115,5 @@ class TestPush {
       case Result.DispatcherAway(_) -> "dispatcher away";
       case Result.Unanswered(_) -> "no answer, perhaps accepted";
     };
-  }
-
-  private static JsonNode json(String body) {
-    try {
-      return WireForm.mapper().readTree(body);
-    } catch (JacksonException e) {
-      return WireForm.mapper().createObjectNode();
-    }
   }
 }

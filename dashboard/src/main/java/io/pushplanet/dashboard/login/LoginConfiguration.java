@@ -98,7 +98,8 @@ class LoginConfiguration {
                 .hasRole("VIEWER")
                 .requestMatchers(HttpMethod.POST, "/account/password")
                 .hasRole("VIEWER")
-                .requestMatchers(HttpMethod.POST, "/test-push", "/apps/*/credentials/**")
+                .requestMatchers(
+                    HttpMethod.POST, "/test-push", "/messages/*/cancel", "/apps/*/credentials/**")
                 .hasRole("OPERATOR")
                 .anyRequest()
                 .hasRole("ADMIN"))

@@ -12,7 +12,7 @@ class TestPushTest {
   @Test
   void an_objection_is_told_once() {
     assertThat(
-            TestPush.objection(
+            DispatcherApi.objection(
                 404,
                 json(
                     """
@@ -21,7 +21,7 @@ class TestPushTest {
                     """)))
         .isEqualTo("The dispatcher refused (404): There is no device \"nope\" in this app.");
     assertThat(
-            TestPush.objection(
+            DispatcherApi.objection(
                 422,
                 json(
                     """
@@ -35,9 +35,9 @@ class TestPushTest {
 
   @Test
   void a_problem_without_details_is_told_by_its_title() {
-    assertThat(TestPush.objection(413, json("{\"title\": \"Too large\"}")))
+    assertThat(DispatcherApi.objection(413, json("{\"title\": \"Too large\"}")))
         .isEqualTo("The dispatcher refused (413): Too large.");
-    assertThat(TestPush.objection(502, json("{}")))
+    assertThat(DispatcherApi.objection(502, json("{}")))
         .isEqualTo("The dispatcher refused (502): no reason given.");
   }
 
