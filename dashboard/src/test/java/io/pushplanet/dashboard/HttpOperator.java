@@ -84,7 +84,7 @@ final class HttpOperator {
         .getValue();
   }
 
-  /// Posts a form like an attacker who controls a neighbouring host.
+  /// Plants a cookie, as an attacker who controls a neighbouring host can.
   void plantCookie(String name, String value) throws IOException {
     cookies.put(
         URI.create(address),

@@ -8,11 +8,13 @@ import org.springframework.security.core.authority.SimpleGrantedAuthority;
 
 /// The roles of operators. Each role may also do everything that the ones before it may do.
 public enum Role {
-  /// Looks at everything but the audit log.
+  /// Sees all pages except the audit log, operators, encryption, a dead letter's body and the test
+  /// push.
   VIEWER,
-  /// Sends test pushes and uploads credentials.
+  /// Sends test pushes, cancels messages, manages credentials.
   OPERATOR,
-  /// Makes apps, keys and operators; reads the audit log.
+  /// Makes apps, keys and operators, drains nodes, replays dead letters, changes the encryption
+  /// key; reads the audit log.
   ADMIN;
 
   static Role parse(String word) {

@@ -6,7 +6,8 @@ import java.security.Principal;
 
 /// The operator who is logged in, as the session keeps them.
 ///
-/// @param passwordMark changes with the password and with the role, so that both end older sessions
+/// @param passwordMark changes with the password. A session with another mark, or another role than
+///     the operator has, is ended.
 record SignedIn(String name, Role role, int passwordMark) implements Principal, Serializable {
   @Serial private static final long serialVersionUID = 1;
 
