@@ -156,7 +156,7 @@ class CredentialLifecycleIT {
       upload(chromium, "rolled", "NEWKEY0001", "both");
       assertThat(state("rolled", "OLDKEY0001", "production")).isEqualTo("overlapping");
       assertThat(state("rolled", "NEWKEY0001", "production")).isEqualTo("active");
-      assertThat(chromium.text()).contains("it stands in when the new one is refused");
+      assertThat(chromium.text()).contains("it is used if the new one is refused");
       chromium.picture("credentials-overlapping-light");
 
       chromium
@@ -227,7 +227,7 @@ class CredentialLifecycleIT {
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
 
       assertThat(chromium.go("/").textOf("#troubles"))
-          .containsSubsequence("ends-next", "ends-last", "ended-0", "has ended", "ended-19")
+          .containsSubsequence("ends-next", "ends-last", "ended-0", "expired", "ended-19")
           .doesNotContain("ended-20");
       chromium.picture("overview-ended-light");
     } finally {

@@ -81,7 +81,7 @@ class DeadLettersIT {
           .isEqualTo(PUSH.getBytes(StandardCharsets.UTF_8));
 
       chromium.acceptAnyQuestion().pressIn("/drop", "Drop");
-      assertThat(chromium.text()).contains("1 letter: thrown away").contains("No dead letters");
+      assertThat(chromium.text()).contains("1 letter: dropped").contains("No dead letters");
       waiting(Topology.DEAD, 0);
       assertThat(
               dashboard
@@ -132,7 +132,7 @@ class DeadLettersIT {
         PageWidth.holds(chromium, width + " px of a long letter");
       }
       chromium.picture("dead-letter-long-phone-light");
-      assertThat(chromium.text()).contains("Its first 4 KB").contains("300,001 bytes");
+      assertThat(chromium.text()).contains("Only the first 4 KB").contains("300,001 bytes");
       assertThat(curious.get(paths.getFirst().toString()).statusCode()).isEqualTo(403);
       assertThat(curious.get("/dead-letters").body())
           .contains("broken since today")
@@ -142,7 +142,7 @@ class DeadLettersIT {
       chromium.go(paths.getFirst().toString()).pressIn("/replay", "Replay");
       assertThat(chromium.text()).contains("1 letter: put back");
       assertThat(chromium.go(paths.getFirst().toString()).text())
-          .contains("not among the oldest any more");
+          .contains("no longer among the oldest");
     }
   }
 
@@ -165,7 +165,7 @@ class DeadLettersIT {
 
     admin.post("/dead-letters", "/dead-letters/drop", "letter", letter.group(1));
 
-    assertThat(admin.get("/dead-letters").body()).contains("1 letter: thrown away");
+    assertThat(admin.get("/dead-letters").body()).contains("1 letter: dropped");
     waiting(Topology.DEAD, 1);
   }
 

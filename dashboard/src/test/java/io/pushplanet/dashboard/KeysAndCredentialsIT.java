@@ -80,7 +80,7 @@ class KeysAndCredentialsIT {
       admin.post(page, "/apps/renamed/name", "name", name);
       assertThat(admin.get(page).body())
           .contains("<h1>Present &lt;b&gt;</h1>")
-          .contains("The app has this name now.");
+          .contains("The app was renamed.");
     }
     admin.post(page, "/apps/renamed/name", "name", " ");
     assertThat(admin.get(page).body())

@@ -327,7 +327,7 @@ class LoginIT {
     HttpOperator thief = HttpOperator.loggedIn(dashboard, "guessed", RunningDashboard.PASSWORD);
 
     for (int i = 0; i < 4; i++) {
-      assertThat(changing(thief, "wrong")).contains("The present password is not right");
+      assertThat(changing(thief, "wrong")).contains("The current password is wrong");
     }
     assertThat(changing(thief, "wrong")).contains("locked for 15 minutes");
     assertThat(changing(thief, RunningDashboard.PASSWORD)).contains("locked for 15 minutes");

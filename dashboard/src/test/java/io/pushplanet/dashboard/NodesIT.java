@@ -100,7 +100,7 @@ class NodesIT {
       admin.post("/nodes/cm-stubborn/drain", "/nodes/cm-stubborn/drain", "perSecond", "5");
       assertThat(admin.get("/nodes").body())
           .contains("does not answer at 127.0.0.1:1")
-          .contains("only what its lease says is known");
+          .contains("shows only what its lease says");
     }
     assertThat(admin.get("/nodes/cm-gone/drain").statusCode()).isEqualTo(404);
   }
@@ -114,7 +114,7 @@ class NodesIT {
 
       assertThat(admin.get("/nodes").body())
           .contains("cm-stuck")
-          .contains("only what its lease says is known");
+          .contains("shows only what its lease says");
       admin.post("/nodes/cm-stuck/drain", "/nodes/cm-stuck/drain", "perSecond", "5");
       assertThat(admin.get("/nodes").body()).contains("does not answer at 127.0.0.1:");
     }
@@ -137,7 +137,7 @@ class NodesIT {
         assertThat(admin.get("/nodes").body())
             .as(answer)
             .contains("cm-strange")
-            .contains("only what its lease says is known");
+            .contains("shows only what its lease says");
       }
       // Like a node of a version that does not report times yet.
       node.telling(

@@ -164,7 +164,7 @@ class OverviewIT {
           .endsWith("/nodes");
       admin.post("/account", "/nodes/n1/drain", "perSecond", "5");
       assertThat(admin.get("/nodes").body())
-          .contains("Redis does not answer, which knows where the node is");
+          .contains("Redis, which knows where the node is, does not answer");
       Rows rows = new Rows(alone.sql());
       rows.app("alone", "Alone");
       rows.device("alone", "d1", "android", "u1");

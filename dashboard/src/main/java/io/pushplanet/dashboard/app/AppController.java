@@ -55,7 +55,7 @@ class AppController {
     apps.rename(me.getName(), found.id(), name.strip())
         .ifPresentOrElse(
             problem -> flash.addFlashAttribute("problem", problem),
-            () -> flash.addFlashAttribute("done", "The app has this name now. Its id stays."));
+            () -> flash.addFlashAttribute("done", "The app was renamed. Its id stays the same."));
     return "redirect:/apps/" + found.id() + "/keys";
   }
 
@@ -67,7 +67,8 @@ class AppController {
       return "redirect:/apps";
     }
     flash.addFlashAttribute(
-        "problem", "It has, or had, a key or a credential: it stays, with all that tells of it.");
+        "problem",
+        "This app cannot be deleted: it has had a key, a credential, a device or a message.");
     return "redirect:/apps/" + found.id() + "/keys";
   }
 

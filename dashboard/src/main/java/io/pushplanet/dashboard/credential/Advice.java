@@ -20,7 +20,7 @@ final class Advice {
         "Apple does not know this key: it was revoked, or the team id or key id does not belong to the file.");
     ON.put(
         "MissingProviderToken",
-        "Apple does not take this certificate for one of its own: it is self-signed, or another authority's. Export the push certificate that Apple issued, with its private key.");
+        "Apple did not issue this certificate: it is self-signed or from another authority. Export the push certificate that Apple issued, with its private key.");
     ON.put(
         "BadEnvironmentKeyIdInToken",
         "The key is for the other environment: choose production or sandbox as in your Apple developer account.");
@@ -31,7 +31,7 @@ final class Advice {
         "BadCertificateEnvironment",
         "The certificate is for the other environment: choose production or sandbox as it was made.");
     ON.put(
-        "BadCertificate", "Apple does not accept this certificate: it was revoked or has ended.");
+        "BadCertificate", "Apple does not accept this certificate: it was revoked or has expired.");
     ON.put(
         "TopicDisallowed",
         "This credential may not send to this bundle id. Check the bundle id and the key's restrictions.");

@@ -35,7 +35,7 @@ final class ApnsKey {
     if (!(Pem.privateKey(pem, "EC", "The .p8 file") instanceof ECPrivateKey key)
         || !key.getParams().getCurve().equals(p256())) {
       throw new RefusedCredential(
-          "The .p8 file holds a key on another curve than P-256, which APNs does not take.");
+          "The .p8 file holds a key on another curve than P-256, which APNs does not accept.");
     }
     var detail = new LinkedHashMap<String, String>();
     detail.put("team_id", teamId);

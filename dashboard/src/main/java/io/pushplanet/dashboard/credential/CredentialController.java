@@ -177,8 +177,7 @@ class CredentialController {
     if (!credentials.retire(me.getName(), found.id(), id)) {
       throw new Missing("no active credential " + id);
     }
-    flash.addFlashAttribute(
-        "done", "The credential was retired. Nothing is sent with it any more.");
+    flash.addFlashAttribute("done", "The credential was retired. Nothing more is sent with it.");
     return page(found);
   }
 
@@ -216,8 +215,7 @@ class CredentialController {
       flash.addFlashAttribute("done", "The credential is active: the next push uses it.");
     } else {
       flash.addFlashAttribute(
-          "problem",
-          "Only a credential that its provider has taken can be activated. Try it first.");
+          "problem", "Only a credential that its provider accepts can be activated. Try it first.");
     }
   }
 
@@ -229,7 +227,7 @@ class CredentialController {
       flash.addFlashAttribute(
           "done", "The former credential is active again: the next push uses it.");
     } else {
-      flash.addFlashAttribute("problem", "Its overlap is over. Upload it again.");
+      flash.addFlashAttribute("problem", "This credential is no longer kept. Upload it again.");
     }
     return page(found);
   }
@@ -273,7 +271,7 @@ class CredentialController {
 
   private static String verdict(StoredCredential tried) {
     if (tried.accepted()) {
-      return about(tried) + "the provider takes it (" + tried.probeReason() + ").";
+      return about(tried) + "the provider accepts it (" + tried.probeReason() + ").";
     }
     if (tried.refused()) {
       return about(tried)

@@ -14,7 +14,7 @@ import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 @Controller
 class DeadLetterController {
   private static final String ALL = "all";
-  private static final String GONE = "That letter is not among the oldest any more.";
+  private static final String GONE = "This letter is no longer among the oldest.";
 
   private final DeadLetters letters;
 
@@ -67,7 +67,7 @@ class DeadLetterController {
 
   @PostMapping("/dead-letters/drop")
   String drop(Principal me, @RequestParam String letter, RedirectAttributes flash) {
-    tell(letters.drop(me.getName(), wanted(letter), most(letter)), "thrown away", flash);
+    tell(letters.drop(me.getName(), wanted(letter), most(letter)), "dropped", flash);
     return "redirect:/dead-letters";
   }
 

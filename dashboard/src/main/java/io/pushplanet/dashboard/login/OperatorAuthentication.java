@@ -126,12 +126,12 @@ class OperatorAuthentication implements AuthenticationProvider {
       proven(operator, name, presentPassword, "wrong present password");
       return Optional.empty();
     } catch (BadCredentialsException e) {
-      return Optional.of("The present password is not right.");
+      return Optional.of("The current password is wrong.");
     } catch (LockedException e) {
       return Optional.of(
           "Too many wrong passwords: your name is locked for 15 minutes after the fifth. Wait, or ask an admin to unlock it.");
     } catch (AuthenticationServiceException e) {
-      return Optional.of("Too many passwords are checked just now. Try again in a moment.");
+      return Optional.of("Too many passwords are being checked at the moment. Try again shortly.");
     }
   }
 

@@ -71,7 +71,7 @@ class OperatorController {
       RedirectAttributes flash) {
     return told(
         operators.setPassword(me.getName(), name, password),
-        "The password of " + name + " was set, and open sessions were ended.",
+        "The password of " + name + " was set. Open sessions were ended.",
         BACK,
         flash);
   }

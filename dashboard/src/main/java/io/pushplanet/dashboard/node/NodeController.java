@@ -19,7 +19,7 @@ import org.springframework.web.servlet.mvc.support.RedirectAttributes;
 class NodeController {
   private static final String BACK = "redirect:/nodes";
   private static final String REDIS_AWAY =
-      "Redis does not answer, which knows where the node is. Nothing was changed. Try again when it is back.";
+      "Redis, which knows where the node is, does not answer. Nothing was changed. Try again when it is back.";
 
   private final Nodes nodes;
   private final NodeManagement management;

@@ -95,7 +95,7 @@ class NodeManagement {
   private Optional<String> order(NodeLease node, String method, String path) {
     var request = request(node, path);
     if (request.isEmpty()) {
-      return Optional.of("The node tells no address of its management port.");
+      return Optional.of("The node has not announced the address of its management port.");
     }
     try {
       var answer =
@@ -122,10 +122,10 @@ class NodeManagement {
               + node.host()
               + ":"
               + node.managementPort()
-              + ". Nothing was changed, as far as is known.");
+              + ". As far as is known, nothing was changed.");
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
-      return Optional.of("The dashboard is being stopped.");
+      return Optional.of("The dashboard is stopping.");
     }
   }
 
