@@ -1,6 +1,7 @@
 package io.pushplanet.dashboard.audit;
 
 import io.pushplanet.dashboard.page.Slice;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -10,9 +11,6 @@ import org.springframework.web.bind.annotation.RequestParam;
 class AuditController {
   private static final int PAGE = 50;
 
-  /// Sorts after every id.
-  private static final String NEWEST = "9223372036854775807";
-
   private final AuditMapper entries;
 
   AuditController(AuditMapper entries) {
@@ -20,11 +18,12 @@ class AuditController {
   }
 
   @GetMapping("/audit")
-  String audit(@RequestParam(defaultValue = NEWEST) long before, Model model) {
-    model.addAttribute("first", before == Long.parseLong(NEWEST));
+  String audit(@RequestParam(required = false) @Nullable Long before, Model model) {
+    long end = before == null ? Long.MAX_VALUE : before;
+    model.addAttribute("first", before == null);
     model.addAttribute(
         "entries",
-        Slice.of(entries.before(before, PAGE + 1), PAGE, entry -> Long.toString(entry.id())));
+        Slice.of(entries.before(end, PAGE + 1), PAGE, entry -> Long.toString(entry.id())));
     return "audit";
   }
 }

@@ -1,5 +1,6 @@
 package io.pushplanet.dashboard.overview;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -29,8 +30,14 @@ class QueueDepths {
 
   private final ConnectionFactory broker;
   private final Clock clock;
+
+  @GuardedBy("this")
   private @Nullable Connection connection;
+
+  @GuardedBy("this")
   private @Nullable Answer last;
+
+  @GuardedBy("this")
   private Instant asked = Instant.EPOCH;
 
   QueueDepths(ConnectionFactory broker, Clock clock) {
@@ -83,6 +90,7 @@ class QueueDepths {
     return found;
   }
 
+  @GuardedBy("this")
   private Answer ask() {
     try {
       Connection open = connection;
