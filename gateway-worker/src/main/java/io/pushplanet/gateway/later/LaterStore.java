@@ -8,9 +8,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
@@ -152,10 +150,12 @@ public final class LaterStore {
     Chosen last = new Chosen(latest, "", "");
     boolean more = true;
     while (more) {
-      int devices = (1 + most - requests.begun) * together;
+      int devices = (1 + most - requests.begun()) * together;
       List<Chosen> some =
           choose(CHOOSE_WITH_MESSAGE, app, lane, shortened(reason), latest, last, devices);
-      List<Chosen> taken = new ArrayList<>(some.stream().takeWhile(requests::add).toList());
+      List<Chosen> taken =
+          new ArrayList<>(
+              some.stream().takeWhile(one -> requests.add(one.message())).toList());
       if (!taken.isEmpty()) {
         last = taken.getLast();
       }
@@ -170,55 +170,14 @@ public final class LaterStore {
       for (int i = 0; i < updated.length; i++) {
         if (updated[i] == 0) {
           // Another worker had chosen the same row, and locked it first.
-          requests.remove(taken.get(i));
+          requests.remove(taken.get(i).message());
           allOurs = false;
         }
       }
       boolean full = taken.size() < some.size();
       more = !some.isEmpty() && !(full && allOurs);
     }
-    return requests.begun;
-  }
-
-  /// Counts the requests that the chosen rows fill.
-  private static final class Requests {
-    private final int most;
-    private final int together;
-    private final Map<String, Integer> devices = new HashMap<>();
-    private final Map<String, Integer> numbers = new HashMap<>();
-    private int begun;
-
-    Requests(int most, int together) {
-      this.most = most;
-      this.together = together;
-    }
-
-    /// @return false when the row would need a request too many
-    boolean add(Chosen one) {
-      int before = devices.getOrDefault(one.message(), 0);
-      boolean begins = before % together == 0;
-      if (begins && begun == most) {
-        return false;
-      }
-      devices.put(one.message(), before + 1);
-      numbers.putIfAbsent(one.message(), numbers.size());
-      begun += begins ? 1 : 0;
-      return true;
-    }
-
-    /// Takes back a row that was added.
-    void remove(Chosen one) {
-      int after = devices.merge(one.message(), -1, Integer::sum);
-      begun -= after % together == 0 ? 1 : 0;
-      if (after == 0) {
-        numbers.remove(one.message());
-      }
-    }
-
-    /// From zero and below [#most], in the order in which messages were chosen.
-    int number(String message) {
-      return numbers.getOrDefault(message, 0);
-    }
+    return requests.begun();
   }
 
   /// The apps that have rows in this lane for this reason. Costs two looks into the index for each
