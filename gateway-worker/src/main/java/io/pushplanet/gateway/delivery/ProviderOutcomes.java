@@ -9,6 +9,15 @@ import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import io.pushplanet.gateway.delivery.Outbox.Cause;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Expired;
+import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Remedied;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.token.DeadTokens;
 import io.pushplanet.gateway.token.DeadTokens.Fate;
@@ -75,78 +84,95 @@ final class ProviderOutcomes {
 
   void handle(Channel channel, Parcel parcel, DeliveryOutcome outcome, Outbox outbox) {
     switch (outcome) {
-      case DeliveryOutcome.Accepted(int status, String reason, String providerId) -> {
-        if (parcel.recipient().namesDevice()) {
-          tokens.accepted(parcel.push().app(), channel, environment(channel, parcel));
-        }
-        outbox.end(
-            parcel,
-            DeliveryState.DELIVERED,
-            Attempt.delivered(channel, outbox.now(), status, providerId));
-      }
-      case DeliveryOutcome.Rejected(int status, String reason, String detail) -> {
-        if (status > 0 && parcel.recipient().namesDevice()) {
-          tokens.alive(parcel.push().app(), channel);
-        }
-        otherwise(
-            channel,
-            parcel,
-            Attempt.rejected(channel, outbox.now(), reason, "not repeated")
-                .answered(status)
-                .explained(detail),
-            outbox);
-      }
-      case DeliveryOutcome.Expired expired ->
-          outbox.end(
-              parcel,
-              DeliveryState.EXPIRED,
-              Attempt.expired(channel, outbox.now(), expired.reason(), Cause.NOT_SENT));
-      case DeliveryOutcome.TokenGone(int status, String reason, Instant since) ->
+      case Accepted accepted -> accepted(channel, parcel, accepted, outbox);
+      case Rejected rejected -> rejected(channel, parcel, rejected, outbox);
+      case Expired expired -> expired(channel, parcel, expired, outbox);
+      case TokenGone(int status, String reason, Instant since) ->
           afterDeadToken(channel, parcel, status, reason, since, outbox);
-      case DeliveryOutcome.TokenForeign(int status, String reason) ->
+      case TokenForeign(int status, String reason) ->
           afterDeadToken(channel, parcel, status, reason, clock.instant(), outbox);
-      case DeliveryOutcome.PutOff putOff ->
-          outbox.retry(
-              parcel,
-              parcel.alone().postponed(),
-              channel,
-              afterPutOff(parcel, putOff),
-              new Cause(putOff.status(), putOff.reason(), orNotSent(putOff, putOff.done())));
-      case DeliveryOutcome.Deferred deferred ->
-          outbox.retry(
-              parcel,
-              parcel.alone().retried(),
-              channel,
-              afterDeferral(channel, parcel, deferred),
-              new Cause(
-                  deferred.status(),
-                  deferred.reason(),
-                  deferred.ambiguous() ? deferred.done() : orNotSent(deferred, deferred.done())));
+      case PutOff putOff -> putOff(channel, parcel, putOff, outbox);
+      case Deferred deferred -> deferred(channel, parcel, deferred, outbox);
       case DeliveryOutcome.InternalError error -> afterError(channel, parcel, error, outbox);
-      case DeliveryOutcome.CredentialFault fault -> {
-        boolean asked = fault.status() > 0;
-        outbox.retry(
-            parcel,
-            // A pause is not a try: after it the message still has all its tries.
-            asked ? parcel.alone().retried() : parcel.alone().postponed(),
-            channel,
-            beforeItsEnd(
-                parcel,
-                asked
-                    ? retries.afterCredentialFault(parcel.push().attempt())
-                    : retries.whileCredentialRests(),
-                LAST_TRY),
-            new Cause(
-                fault.status(), fault.reason(), orNotSent(fault, fault.done()), fault.detail()));
-      }
-      case DeliveryOutcome.Remedied remedied -> {
-        outbox.report(
-            parcel,
-            Attempt.repeated(channel, outbox.now(), remedied.reason(), remedied.remedy())
-                .answered(remedied.status()));
-        handle(channel, parcel, remedied.then(), outbox);
-      }
+      case CredentialFault fault -> afterCredentialFault(channel, parcel, fault, outbox);
+      case Remedied remedied -> remedied(channel, parcel, remedied, outbox);
     }
+  }
+
+  private void accepted(Channel channel, Parcel parcel, Accepted accepted, Outbox outbox) {
+    if (parcel.recipient().namesDevice()) {
+      tokens.accepted(parcel.push().app(), channel, environment(channel, parcel));
+    }
+    outbox.end(
+        parcel,
+        DeliveryState.DELIVERED,
+        Attempt.delivered(channel, outbox.now(), accepted.status(), accepted.providerId()));
+  }
+
+  private void rejected(Channel channel, Parcel parcel, Rejected rejected, Outbox outbox) {
+    if (rejected.status() > 0 && parcel.recipient().namesDevice()) {
+      tokens.alive(parcel.push().app(), channel);
+    }
+    otherwise(
+        channel,
+        parcel,
+        Attempt.rejected(channel, outbox.now(), rejected.reason(), "not repeated")
+            .answered(rejected.status())
+            .explained(rejected.detail()),
+        outbox);
+  }
+
+  private static void expired(Channel channel, Parcel parcel, Expired expired, Outbox outbox) {
+    outbox.end(
+        parcel,
+        DeliveryState.EXPIRED,
+        Attempt.expired(channel, outbox.now(), expired.reason(), Cause.NOT_SENT));
+  }
+
+  private void putOff(Channel channel, Parcel parcel, PutOff putOff, Outbox outbox) {
+    outbox.retry(
+        parcel,
+        parcel.alone().postponed(),
+        channel,
+        waitAfter(parcel, putOff),
+        new Cause(putOff.status(), putOff.reason(), orNotSent(putOff, putOff.done())));
+  }
+
+  private void deferred(Channel channel, Parcel parcel, Deferred deferred, Outbox outbox) {
+    outbox.retry(
+        parcel,
+        parcel.alone().retried(),
+        channel,
+        waitAfter(channel, parcel, deferred),
+        new Cause(
+            deferred.status(),
+            deferred.reason(),
+            deferred.ambiguous() ? deferred.done() : orNotSent(deferred, deferred.done())));
+  }
+
+  private void afterCredentialFault(
+      Channel channel, Parcel parcel, CredentialFault fault, Outbox outbox) {
+    boolean asked = fault.status() > 0;
+    outbox.retry(
+        parcel,
+        // A pause is not a try: after it the message still has all its tries.
+        asked ? parcel.alone().retried() : parcel.alone().postponed(),
+        channel,
+        beforeItsEnd(
+            parcel,
+            asked
+                ? retries.afterCredentialFault(parcel.push().attempt())
+                : retries.whileCredentialRests(),
+            LAST_TRY),
+        new Cause(fault.status(), fault.reason(), orNotSent(fault, fault.done()), fault.detail()));
+  }
+
+  private void remedied(Channel channel, Parcel parcel, Remedied remedied, Outbox outbox) {
+    outbox.report(
+        parcel,
+        Attempt.repeated(channel, outbox.now(), remedied.reason(), remedied.remedy())
+            .answered(remedied.status()));
+    handle(channel, parcel, remedied.then(), outbox);
   }
 
   private void afterError(
@@ -172,8 +198,7 @@ final class ProviderOutcomes {
   }
 
   /// Our own back-off is cut short for a last try; a delay that the provider asked for is not.
-  private Duration afterDeferral(
-      Channel channel, Parcel parcel, DeliveryOutcome.Deferred deferred) {
+  private Duration waitAfter(Channel channel, Parcel parcel, Deferred deferred) {
     Duration wait = retries.after(channel, deferred, parcel.push().attempt());
     return deferred.after() == null
         ? beforeItsEnd(parcel, wait, RetrySchedule.first(channel, deferred.status()))
@@ -182,7 +207,7 @@ final class ProviderOutcomes {
 
   /// Where the provider was not asked, a last try cannot come too soon: if the provider still rests
   /// then, the parcel is put off again without a request, and ends.
-  private Duration afterPutOff(Parcel parcel, DeliveryOutcome.PutOff putOff) {
+  private Duration waitAfter(Parcel parcel, PutOff putOff) {
     Duration wait = retries.after(putOff);
     return putOff.status() == 0 ? beforeItsEnd(parcel, wait, Duration.ZERO) : wait;
   }
