@@ -20,6 +20,7 @@ import io.pushplanet.gateway.credential.CredentialLookup.Missing;
 import io.pushplanet.gateway.credential.CredentialLookup.Paused;
 import io.pushplanet.gateway.credential.CredentialLookup.Unavailable;
 import io.pushplanet.gateway.credential.CredentialLookup.Unreadable;
+import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import io.pushplanet.gateway.time.SteadyClock;
 import java.sql.SQLException;
 import java.sql.Timestamp;
@@ -51,11 +52,6 @@ public final class CredentialCache implements AutoCloseable {
   private static final Duration LIFE = Duration.ofHours(12);
   private static final Duration LIFE_OF_AN_ABSENCE = Duration.ofSeconds(10);
 
-  /// For how long MySQL is not asked again after it did not answer. Each send that needs a
-  /// credential would wait for the pool's deadline, one after the other, and so would the pushes of
-  /// other apps behind them in the same AMQP message.
-  private static final Duration NOT_ASKED = Duration.ofSeconds(3);
-
   private static final Duration FEED_RETRY = Duration.ofSeconds(1);
   private static final int MAX_ENTRIES = 20_000;
   private static final String APNS = "apns";
@@ -73,10 +69,11 @@ public final class CredentialCache implements AutoCloseable {
   private final CredentialPauses pauses;
   private final Clock clock;
   private final Clock steady;
-  private final Ticker ticker;
 
-  /// By the ticker; null while MySQL answers.
-  private final AtomicReference<@Nullable Long> asksAgainNanos = new AtomicReference<>();
+  /// Without it each send that needs a credential would wait for the pool's deadline while MySQL is
+  /// away, one after the other, and so would the pushes of other apps behind them in the same AMQP
+  /// message.
+  private final DatabaseCircuitBreaker breaker;
 
   private final List<Consumer<AppId>> listeners = new CopyOnWriteArrayList<>();
   private final Cache<Key, CredentialLookup<? extends Credential>> cache;
@@ -94,7 +91,7 @@ public final class CredentialCache implements AutoCloseable {
     this.pauses = pauses;
     this.clock = clock;
     this.steady = new SteadyClock(clock);
-    this.ticker = ticker;
+    this.breaker = new DatabaseCircuitBreaker(ticker::read);
     this.database = JdbcClient.create(source);
     this.vault = vault;
     this.cache =
@@ -120,7 +117,7 @@ public final class CredentialCache implements AutoCloseable {
         try {
           feed.set(ChangeFeed.follow(source, this::changed));
           cache.invalidateAll();
-          asksAgainNanos.set(null);
+          breaker.answered();
           if (closed.getCount() == 0) {
             close();
           }
@@ -147,7 +144,7 @@ public final class CredentialCache implements AutoCloseable {
       return;
     }
     // The feed has just read the change from MySQL, so it answers.
-    asksAgainNanos.set(null);
+    breaker.answered();
     APNS_ENVIRONMENTS.forEach(e -> forget(new Key(change.app(), APNS, e)));
     forget(new Key(change.app(), FCM, ""));
     forget(new Key(change.app(), HMS, ""));
@@ -217,16 +214,15 @@ public final class CredentialCache implements AutoCloseable {
 
   /// @throws DataAccessException when MySQL does not answer, or did not a moment ago
   private CredentialLookup<? extends Credential> load(Key key) {
-    Long again = asksAgainNanos.get();
-    if (again != null && ticker.read() - again < 0) {
+    if (!breaker.mayAsk()) {
       throw new DataAccessResourceFailureException("MySQL did not answer a moment ago");
     }
     try {
       CredentialLookup<? extends Credential> found = chosen(key);
-      asksAgainNanos.set(null);
+      breaker.answered();
       return found;
     } catch (DataAccessException e) {
-      asksAgainNanos.set(ticker.read() + NOT_ASKED.toNanos());
+      breaker.failed();
       throw e;
     }
   }

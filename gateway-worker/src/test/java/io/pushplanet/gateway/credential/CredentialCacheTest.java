@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.credential;
 
+import static io.pushplanet.common.testing.Eventually.within;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -13,6 +14,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
@@ -20,13 +22,18 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 class CredentialCacheTest {
+  private static final int TRIED_AGAIN = 2;
+
   private final AtomicInteger asked = new AtomicInteger();
+  private final CountDownLatch deadline = new CountDownLatch(1);
   private final AtomicLong nanos = new AtomicLong();
   private final DataSource away =
       new AbstractDataSource() {
         @Override
         public Connection getConnection() throws SQLException {
-          asked.incrementAndGet();
+          if (asked.incrementAndGet() == TRIED_AGAIN) {
+            awaitDeadline();
+          }
           throw new SQLException("Connection is not available, request timed out after 3000ms");
         }
 
@@ -38,18 +45,9 @@ class CredentialCacheTest {
 
   /// Each failed question takes three seconds, and a push to FCM asks four times.
   @Test
-  void while_mysql_is_away_it_is_asked_for_a_credential_once_in_three_seconds() throws Exception {
-    SecureRandom random = new SecureRandom();
-    SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (CredentialCache cache =
-        new CredentialCache(
-            away,
-            new CredentialVault(MasterKey.parse(MasterKey.generate(random)), random),
-            new CredentialPauses(
-                away, new Alerts(away, Clock.systemUTC(), meters), Clock.systemUTC(), meters),
-            Clock.systemUTC(),
-            nanos::get,
-            meters)) {
+  void while_mysql_is_away_it_is_asked_for_a_credential_once_in_three_seconds() {
+    deadline.countDown();
+    try (CredentialCache cache = cache()) {
       for (int app = 0; app < 20; app++) {
         assertThat(cache.fcm(new AppId("app-" + app))).isInstanceOf(Unavailable.class);
         assertThat(cache.webPush(new AppId("app-" + app))).isInstanceOf(Unavailable.class);
@@ -61,5 +59,42 @@ class CredentialCacheTest {
       assertThat(cache.fcm(new AppId("app-1"))).isInstanceOf(Unavailable.class);
       assertThat(asked).hasValue(2);
     }
+  }
+
+  @Test
+  void no_other_caller_waits_while_one_tries_mysql_again() throws Exception {
+    try (CredentialCache cache = cache()) {
+      assertThat(cache.fcm(new AppId("app-0"))).isInstanceOf(Unavailable.class);
+      nanos.addAndGet(Duration.ofSeconds(3).toNanos());
+      Thread tries = Thread.ofVirtual().start(() -> cache.fcm(new AppId("app-0")));
+      within(Duration.ofSeconds(10), () -> assertThat(asked).hasValue(TRIED_AGAIN));
+
+      assertThat(cache.fcm(new AppId("app-1"))).isInstanceOf(Unavailable.class);
+
+      assertThat(asked).hasValue(TRIED_AGAIN);
+      deadline.countDown();
+      tries.join();
+    }
+  }
+
+  private void awaitDeadline() {
+    try {
+      deadline.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private CredentialCache cache() {
+    SecureRandom random = new SecureRandom();
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    return new CredentialCache(
+        away,
+        new CredentialVault(MasterKey.parse(MasterKey.generate(random)), random),
+        new CredentialPauses(
+            away, new Alerts(away, Clock.systemUTC(), meters), Clock.systemUTC(), meters),
+        Clock.systemUTC(),
+        nanos::get,
+        meters);
   }
 }
