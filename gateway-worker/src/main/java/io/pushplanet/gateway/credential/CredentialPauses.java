@@ -170,7 +170,7 @@ final class CredentialPauses {
             ? reason.substring(0, reason.length() - BY_NEARLY_EVERY_DEVICE.length())
             : reason;
     try {
-      later.bringForward(app, lanes, List.of(PAUSED, UNREADABLE, word), clock.instant());
+      later.bringAllForward(app, lanes, List.of(PAUSED, UNREADABLE, word), clock.instant());
     } catch (DataAccessException | TransactionException e) {
       LOG.warn("event=later_not_brought_forward appId={} reason=\"{}\"", app, e.toString());
     }

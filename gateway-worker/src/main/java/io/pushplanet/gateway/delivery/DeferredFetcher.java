@@ -64,7 +64,7 @@ final class DeferredFetcher {
     String reason = ProviderDelivery.PROVIDER_SLOW;
     Instant now = clock.instant();
     return lane.returningTogether() > 1
-        ? later.bringForward(app, name, reason, now, room, lane.returningTogether())
+        ? later.bringNeighboursForward(app, name, reason, now, room, lane.returningTogether())
         : later.bringForward(app, name, reason, now, room);
   }
 }

@@ -101,14 +101,12 @@ public final class LaterStore {
   /// but never in a circle.
   ///
   /// @return how many rows
-  public int bringForward(
+  public int bringAllForward(
       AppId app, Collection<String> lanes, Collection<String> reasons, Instant now) {
-    // The column holds milliseconds.
-    Timestamp due = Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS));
     int all = 0;
     for (String lane : lanes) {
       for (String reason : reasons.stream().map(LaterStore::shortened).distinct().toList()) {
-        all += bringForward(app, lane, reason, due, Integer.MAX_VALUE);
+        all += bringForward(app, lane, reason, now, Integer.MAX_VALUE);
       }
     }
     return all;
@@ -116,20 +114,18 @@ public final class LaterStore {
 
   /// Does the same for at most `most` rows of an app, the earliest due first.
   public int bringForward(AppId app, String lane, String reason, Instant now, int most) {
-    return bringForward(
-        app, lane, shortened(reason), Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS)), most);
-  }
-
-  private int bringForward(AppId app, String lane, String reason, Timestamp due, int most) {
+    String shortReason = shortened(reason);
+    // The column holds milliseconds.
+    Timestamp due = Timestamp.from(now.truncatedTo(ChronoUnit.MILLIS));
     int all = 0;
-    List<Chosen> some = choose(CHOOSE, app, lane, reason, due, new Chosen(due, "", ""), most);
+    List<Chosen> some = choose(CHOOSE, app, lane, shortReason, due, new Chosen(due, "", ""), most);
     while (!some.isEmpty()) {
       List<Object[]> rows =
           some.stream().map(Chosen::id).sorted().map(id -> new Object[] {due, id, due}).toList();
       all += IntStream.of(updateAll(rows)).sum();
       some =
           all < most
-              ? choose(CHOOSE, app, lane, reason, due, some.getLast(), most - all)
+              ? choose(CHOOSE, app, lane, shortReason, due, some.getLast(), most - all)
               : List.of();
     }
     return all;
@@ -142,7 +138,7 @@ public final class LaterStore {
   /// @param most requests
   /// @param together devices per request
   /// @return for how many requests there were rows
-  public int bringForward(
+  public int bringNeighboursForward(
       AppId app, String lane, String reason, Instant now, int most, int together) {
     Instant due = now.truncatedTo(ChronoUnit.MILLIS);
     Timestamp latest = Timestamp.from(due);

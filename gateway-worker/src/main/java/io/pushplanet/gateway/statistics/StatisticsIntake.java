@@ -105,7 +105,7 @@ public final class StatisticsIntake implements AutoCloseable {
     inHand.incrementAndGet();
     try {
       List<DeadItem> dead = new ArrayList<>();
-      write(body, WireForm.readBatch(body, DeliveryEvent.class, dead::add));
+      writeAndSettle(body, WireForm.readBatch(body, DeliveryEvent.class, dead::add));
       DeadItems.throwIfAny(dead);
     } finally {
       inHand.decrementAndGet();
@@ -122,11 +122,11 @@ public final class StatisticsIntake implements AutoCloseable {
     } catch (InterruptedException e) {
       throw interrupted(e);
     }
-    write(body, events);
+    writeAndSettle(body, events);
     DeadItems.throwIfAny(dead);
   }
 
-  private void write(byte[] body, List<DeliveryEvent> events) {
+  private void writeAndSettle(byte[] body, List<DeliveryEvent> events) {
     List<DeliveryEvent> notYet = new ArrayList<>();
     List<Refusal> refused = new ArrayList<>();
     try {
@@ -201,7 +201,7 @@ public final class StatisticsIntake implements AutoCloseable {
     while (!Thread.currentThread().isInterrupted()) {
       List<Batch> held = new ArrayList<>();
       try {
-        write(mine, held);
+        writeUntilInterrupted(mine, held);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (Throwable e) {
@@ -212,10 +212,9 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
-  /// Writes until the thread is interrupted.
-  ///
   /// @param held gets the batches in hand
-  private void write(BlockingQueue<Batch> mine, List<Batch> held) throws InterruptedException {
+  private void writeUntilInterrupted(BlockingQueue<Batch> mine, List<Batch> held)
+      throws InterruptedException {
     HeldEvents heldEvents = new HeldEvents(System.nanoTime());
     while (!Thread.currentThread().isInterrupted()) {
       gather(mine, heldEvents, held);
@@ -223,21 +222,21 @@ public final class StatisticsIntake implements AutoCloseable {
       List<Told> refusedBefore = new ArrayList<>();
       due.removeIf(told -> refusals.has(told.event()) && refusedBefore.add(told));
       if (!due.isEmpty() || !refusedBefore.isEmpty()) {
-        write(due, refusedBefore);
+        writeInBatches(due, refusedBefore);
       }
       held.removeIf(batch -> batch.written().isDone());
     }
   }
 
-  private void write(List<Told> due, List<Told> refusedBefore) {
+  private void writeInBatches(List<Told> due, List<Told> refusedBefore) {
     writing.incrementAndGet();
     try {
       for (int from = 0; from < due.size(); from += maxEvents) {
-        write(due.subList(from, Math.min(from + maxEvents, due.size())));
+        writeTogether(due.subList(from, Math.min(from + maxEvents, due.size())));
       }
       // One at a time: together with others, each would make all of them be written again in
       // halves.
-      refusedBefore.forEach(told -> write(List.of(told)));
+      refusedBefore.forEach(told -> writeTogether(List.of(told)));
     } finally {
       wroteNanos = System.nanoTime();
       writing.decrementAndGet();
@@ -275,7 +274,7 @@ public final class StatisticsIntake implements AutoCloseable {
     }
   }
 
-  private void write(List<Told> told) {
+  private void writeTogether(List<Told> told) {
     List<DeliveryEvent> events = told.stream().map(Told::event).toList();
     sizes.record(events.size());
     try {
@@ -295,8 +294,8 @@ public final class StatisticsIntake implements AutoCloseable {
           "event=statistics_write_failed events={} reason=\"{}\"", events.size(), e.toString());
       if (told.size() > 1 && !isFaultOfDatabase(e)) {
         // An event that cannot be written must not hold up its neighbours.
-        write(told.subList(0, told.size() / 2));
-        write(told.subList(told.size() / 2, told.size()));
+        writeTogether(told.subList(0, told.size() / 2));
+        writeTogether(told.subList(told.size() / 2, told.size()));
       } else if (told.size() == 1 && isFaultOfEvent(e)) {
         DeliveryEvent refused = told.getFirst().event();
         refusals.add(refused);

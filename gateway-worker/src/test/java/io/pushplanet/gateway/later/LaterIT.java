@@ -120,7 +120,7 @@ class LaterIT {
 
       Future<Integer> forward =
           other.submit(() ->
-              store.bringForward(
+              store.bringAllForward(
                   new AppId("shop"), List.of(LANE), List.of("paused"), clock.instant()));
       Eventually.within(
           Duration.ofSeconds(60), () -> assertThat(forward.isDone() || someoneWaits()).isTrue());
@@ -156,7 +156,7 @@ class LaterIT {
       long before = rowsRead(counted);
       int brought =
           new LaterStore(counted)
-              .bringForward(new AppId("shop"), List.of(LANE), List.of("paused"), clock.instant());
+              .bringAllForward(new AppId("shop"), List.of(LANE), List.of("paused"), clock.instant());
 
       assertThat(brought).isEqualTo(each);
       // Each row once to choose it, and once more to change it.
@@ -193,7 +193,7 @@ class LaterIT {
       long before = rowsRead(counted);
       int brought =
           new LaterStore(counted)
-              .bringForward(
+              .bringAllForward(
                   new AppId("shop"),
                   List.of(LANE, "push.apns.low"),
                   List.of("credential_unreadable", "paused"),
@@ -236,7 +236,7 @@ class LaterIT {
     }
     store.keep(all);
 
-    int requests = store.bringForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16);
+    int requests = store.bringNeighboursForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16);
 
     assertThat(requests).isEqualTo(40);
     assertThat(due.bringBack()).isEqualTo(DueLane.MAX_ROWS);
@@ -245,7 +245,7 @@ class LaterIT {
     assertThat(back)
         .containsExactlyInAnyOrderElementsOf(all.stream().limit(640).map(Later::push).toList());
     assertThat(back.subList(0, 320)).extracting(Push::id).containsOnly(one.id());
-    assertThat(store.bringForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16))
+    assertThat(store.bringNeighboursForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16))
         .as("two of 180")
         .isEqualTo(24);
   }
@@ -254,7 +254,7 @@ class LaterIT {
   void messages_of_one_device_each_are_a_request_each() {
     store.keep(many(100, Duration.ofMinutes(5)));
 
-    assertThat(store.bringForward(new AppId("shop"), LANE, "paused", clock.instant(), 40, 16))
+    assertThat(store.bringNeighboursForward(new AppId("shop"), LANE, "paused", clock.instant(), 40, 16))
         .isEqualTo(40);
     assertThat(due.bringBack()).isEqualTo(40);
   }
@@ -283,7 +283,7 @@ class LaterIT {
 
       Future<Integer> requests =
           threads.submit(
-              () -> store.bringForward(new AppId("shop"), LANE, "slow", clock.instant(), 2, 16));
+              () -> store.bringNeighboursForward(new AppId("shop"), LANE, "slow", clock.instant(), 2, 16));
       Eventually.within(Duration.ofSeconds(60), () -> assertThat(someoneWaits()).isTrue());
       another.commit();
 
@@ -379,7 +379,7 @@ class LaterIT {
                 Instant late = clock.instant().minusSeconds(1);
                 forward.add(
                     other.submit(() ->
-                        store.bringForward(
+                        store.bringAllForward(
                             new AppId("shop"), List.of(LANE), List.of("paused"), late)));
                 Eventually.within(
                     Duration.ofSeconds(60),
