@@ -4,9 +4,10 @@ import io.pushplanet.common.message.MessageId;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Gatherers;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -26,13 +27,11 @@ public final class Cancellations {
 
   /// @throws org.springframework.dao.DataAccessException when MySQL does not answer
   public Set<MessageId> among(Collection<MessageId> messages) {
-    List<MessageId> distinct = messages.stream().distinct().toList();
-    Set<MessageId> cancelled = new HashSet<>();
-    for (int from = 0; from < distinct.size(); from += MESSAGES_PER_SELECT) {
-      cancelled.addAll(
-          read(distinct.subList(from, Math.min(from + MESSAGES_PER_SELECT, distinct.size()))));
-    }
-    return cancelled;
+    return messages.stream()
+        .distinct()
+        .gather(Gatherers.windowFixed(MESSAGES_PER_SELECT))
+        .flatMap(some -> read(some).stream())
+        .collect(Collectors.toSet());
   }
 
   private List<MessageId> read(List<MessageId> some) {

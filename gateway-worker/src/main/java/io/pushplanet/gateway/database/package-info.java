@@ -1,5 +1,5 @@
-/// What protects deliveries from a MySQL that is away or slow: a circuit breaker, and permits for
-/// its connections.
+/// What deliveries need beside statements: a circuit breaker for a MySQL that is away, permits for
+/// its connections, transactions and what repeats them after a deadlock.
 @NullMarked
 package io.pushplanet.gateway.database;
 

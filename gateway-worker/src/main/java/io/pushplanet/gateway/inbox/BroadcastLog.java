@@ -4,14 +4,13 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.DeviceList;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.wire.DevicePayload;
+import io.pushplanet.gateway.database.Transactions;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Collection;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// Parks a message for many devices at once: its payload once, and one list of the devices
@@ -51,8 +50,7 @@ final class BroadcastLog {
 
   BroadcastLog(DataSource database, Clock clock) {
     this.database = new JdbcTemplate(database);
-    this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.transactions = Transactions.readCommitted(database);
     this.clock = clock;
   }
 

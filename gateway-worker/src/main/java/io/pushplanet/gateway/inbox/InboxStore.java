@@ -13,6 +13,8 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.DevicePayload;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.cancellation.Cancellations;
+import io.pushplanet.gateway.database.Deadlocks;
+import io.pushplanet.gateway.database.Transactions;
 import io.pushplanet.gateway.registration.Registrations;
 import java.sql.Timestamp;
 import java.time.Clock;
@@ -28,14 +30,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Gatherers;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -103,8 +104,7 @@ public final class InboxStore {
     this.broadcasts = new BroadcastLog(database, clock);
     this.cancellations = new Cancellations(database);
     this.registrations = new Registrations(database);
-    this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.transactions = Transactions.readCommitted(database);
     this.lanes = lanes;
     this.clock = clock;
   }
@@ -144,12 +144,13 @@ public final class InboxStore {
         durable.accept(some);
       }
     }
-    List<Parked> sorted = few.stream().sorted(Parked.BY_KEY).toList();
-    for (int from = 0; from < sorted.size(); from += ROWS_AT_ONCE) {
-      List<Parked> some = sorted.subList(from, Math.min(from + ROWS_AT_ONCE, sorted.size()));
-      parkSome(some);
-      durable.accept(some);
-    }
+    few.stream()
+        .sorted(Parked.BY_KEY)
+        .gather(Gatherers.windowFixed(ROWS_AT_ONCE))
+        .forEach(some -> {
+          parkSome(some);
+          durable.accept(some);
+        });
   }
 
   private void parkSome(List<Parked> sorted) {
@@ -231,8 +232,7 @@ public final class InboxStore {
   }
 
   private void deleteSorted(List<Row> rows) {
-    for (int from = 0; from < rows.size(); from += ROWS_AT_ONCE) {
-      List<Row> some = rows.subList(from, Math.min(from + ROWS_AT_ONCE, rows.size()));
+    rows.stream().gather(Gatherers.windowFixed(ROWS_AT_ONCE)).forEach(some -> {
       List<Object> keys = new ArrayList<>();
       some.forEach(row ->
           Collections.addAll(
@@ -240,7 +240,7 @@ public final class InboxStore {
       database.update(
           DELETE.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_MESSAGE))),
           keys.toArray());
-    }
+    });
   }
 
   private void parkInTransaction(List<Parked> sorted, Instant now) {

@@ -10,6 +10,7 @@ import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.database.Transactions;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
@@ -22,8 +23,6 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// Ends broadcasts that have outlived their time to live or were cancelled. It publishes the end of
@@ -60,10 +59,7 @@ public final class BroadcastSweeper {
 
   public BroadcastSweeper(DataSource database, LanePublisher lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
-    this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    // READ COMMITTED: each statement sees what others committed before it, also while it waited for
-    // a lock.
-    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.transactions = Transactions.readCommitted(database);
     this.lanes = lanes;
     this.clock = clock;
   }

@@ -1,7 +1,8 @@
 package io.pushplanet.gateway.later;
 
 import io.pushplanet.common.lane.BrokerUnavailable;
-import io.pushplanet.gateway.inbox.Deadlocks;
+import io.pushplanet.gateway.database.Deadlocks;
+import io.pushplanet.gateway.database.Transactions;
 import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
 import java.time.Clock;
@@ -12,8 +13,6 @@ import java.util.SequencedMap;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -51,9 +50,7 @@ public final class DueLane {
 
   public DueLane(DataSource database, Lanes lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
-    this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    // READ COMMITTED takes no gap locks, so that no insert waits for a claim.
-    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.transactions = Transactions.readCommitted(database);
     this.lanes = lanes;
     this.clock = clock;
   }

@@ -1,7 +1,8 @@
 package io.pushplanet.gateway.later;
 
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.gateway.inbox.Deadlocks;
+import io.pushplanet.gateway.database.Deadlocks;
+import io.pushplanet.gateway.database.Transactions;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -14,8 +15,6 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// The table `later`. Rows are durable when [#keep] returns. Thread-safe.
@@ -54,9 +53,7 @@ public final class LaterStore {
 
   public LaterStore(DataSource database) {
     this.database = new JdbcTemplate(database);
-    this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    // READ COMMITTED takes no gap locks, so that no insert waits for rows that are brought forward.
-    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.transactions = Transactions.readCommitted(database);
   }
 
   /// @throws org.springframework.dao.DataAccessException when the rows may not be there: then do

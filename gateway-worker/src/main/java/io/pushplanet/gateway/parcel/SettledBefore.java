@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Gatherers;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,11 +79,10 @@ public final class SettledBefore {
     Set<String> ended = new HashSet<>();
     Set<String> byMqtt = new HashSet<>();
     Set<MessageId> stopped = new HashSet<>();
-    for (int from = 0; from < parcels.size(); from += ROWS_PER_SELECT) {
-      List<Parcel> some = parcels.subList(from, Math.min(from + ROWS_PER_SELECT, parcels.size()));
+    parcels.stream().gather(Gatherers.windowFixed(ROWS_PER_SELECT)).forEach(some -> {
       collect(some, ended, byMqtt);
       stopped.addAll(cancellations.among(some.stream().map(it -> it.push().id()).toList()));
-    }
+    });
     breaker.answered();
     List<Parcel> left = new ArrayList<>();
     List<Parcel> calledOff = new ArrayList<>();

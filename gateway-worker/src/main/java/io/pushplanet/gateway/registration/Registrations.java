@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Gatherers;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -87,17 +88,17 @@ public final class Registrations {
   }
 
   private void query(String sql, Collection<DeviceKey> devices, RowCallbackHandler each) {
-    List<DeviceKey> wanted = devices.stream().distinct().toList();
-    for (int from = 0; from < wanted.size(); from += DEVICES_PER_SELECT) {
-      List<DeviceKey> some =
-          wanted.subList(from, Math.min(from + DEVICES_PER_SELECT, wanted.size()));
-      List<Object> keys = new ArrayList<>();
-      some.forEach(key -> Collections.addAll(keys, key.app().value(), key.device().value()));
-      database.query(
-          sql.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE))),
-          each,
-          keys.toArray());
-    }
+    devices.stream()
+        .distinct()
+        .gather(Gatherers.windowFixed(DEVICES_PER_SELECT))
+        .forEach(some -> {
+          List<Object> keys = new ArrayList<>();
+          some.forEach(key -> Collections.addAll(keys, key.app().value(), key.device().value()));
+          database.query(
+              sql.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE))),
+              each,
+              keys.toArray());
+        });
   }
 
   private static DeviceKey key(ResultSet row) throws SQLException {

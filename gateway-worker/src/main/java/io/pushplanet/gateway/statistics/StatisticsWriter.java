@@ -8,6 +8,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.gateway.database.Transactions;
 import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -26,14 +27,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.stream.Gatherers;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// Writes events in one transaction: locks their rows, lets the [Ledger] do the bookkeeping, and
@@ -120,9 +120,7 @@ public final class StatisticsWriter {
 
   public StatisticsWriter(DataSource database) {
     this.database = new JdbcTemplate(database);
-    this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    // READ COMMITTED takes no gap locks: two writers then wait for each other only at the same row.
-    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.transactions = Transactions.readCommitted(database);
     this.uplinks = new Uplinks(database);
   }
 
@@ -233,9 +231,7 @@ public final class StatisticsWriter {
 
   private Map<DeliveryKey, DeliveryRow> lock(SortedSet<DeliveryKey> keys) {
     Map<DeliveryKey, DeliveryRow> rows = HashMap.newHashMap(keys.size());
-    List<DeliveryKey> order = List.copyOf(keys);
-    for (int from = 0; from < order.size(); from += ROWS_PER_SELECT) {
-      List<DeliveryKey> some = order.subList(from, Math.min(from + ROWS_PER_SELECT, order.size()));
+    keys.stream().gather(Gatherers.windowFixed(ROWS_PER_SELECT)).forEach(some -> {
       List<Object> arguments = new ArrayList<>(3 * some.size());
       for (DeliveryKey key : some) {
         Collections.addAll(
@@ -252,7 +248,7 @@ public final class StatisticsWriter {
             rows.put(key, read(row));
           },
           arguments.toArray());
-    }
+    });
     return rows;
   }
 

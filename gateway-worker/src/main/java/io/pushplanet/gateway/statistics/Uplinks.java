@@ -1,7 +1,8 @@
 package io.pushplanet.gateway.statistics;
 
 import io.pushplanet.common.delivery.DeliveryEvent.Uplink;
-import io.pushplanet.gateway.inbox.Deadlocks;
+import io.pushplanet.gateway.database.Deadlocks;
+import io.pushplanet.gateway.database.Transactions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -15,8 +16,6 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /// The table `uplinks`. An app's backend reads on behind the last id that it has seen, so an app's
@@ -49,8 +48,7 @@ final class Uplinks {
 
   Uplinks(DataSource database) {
     this.database = new JdbcTemplate(database);
-    this.transactions = new TransactionTemplate(new JdbcTransactionManager(database));
-    this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    this.transactions = Transactions.readCommitted(database);
   }
 
   /// @return the uplinks whose app another writer has locked; they are not written

@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.inbox;
+package io.pushplanet.gateway.database;
 
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
