@@ -15,6 +15,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.cancellation.Cancellations;
 import io.pushplanet.gateway.database.Deadlocks;
 import io.pushplanet.gateway.database.Transactions;
+import io.pushplanet.gateway.inbox.InboxRows.Row;
 import io.pushplanet.gateway.registration.Registrations;
 import java.sql.Timestamp;
 import java.time.Clock;
@@ -22,7 +23,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,12 +48,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 public final class InboxStore {
   private static final Logger LOG = LoggerFactory.getLogger(InboxStore.class);
 
-  /// A message for the users of thousands of devices has a row for each. All at once these would be
-  /// megabytes, and would lock the devices for as long as that takes.
-  static final int ROWS_AT_ONCE = 200;
-
-  /// The index is forced, as in all statements here that lock rows: on a short table MySQL would
-  /// read all rows, and wait for those that others have locked.
+  /// The index is forced as in [InboxRows].
   private static final String LOCK_ROWS =
       "SELECT app_id, device_id, slot, message_id FROM inbox FORCE INDEX (PRIMARY) WHERE %s FOR UPDATE";
 
@@ -78,12 +73,8 @@ public final class InboxStore {
         message_id = GREATEST(message_id, VALUES(message_id))
       """;
 
-  private static final String DELETE = "DELETE inbox FROM inbox FORCE INDEX (PRIMARY) WHERE %s";
-
-  private static final String ONE_MESSAGE =
-      "(app_id = ? AND device_id = ? AND slot = ? AND message_id = ?)";
-
   private final JdbcTemplate database;
+  private final InboxRows rows;
   private final BroadcastLog broadcasts;
   private final Cancellations cancellations;
   private final Registrations registrations;
@@ -93,14 +84,9 @@ public final class InboxStore {
 
   private record Slot(AppId app, DeviceId device, String slot) {}
 
-  /// A row without its payload.
-  public record Row(AppId app, DeviceId device, String slot, MessageId message) {
-    private static final Comparator<Row> BY_KEY =
-        Comparator.comparing(Row::app).thenComparing(Row::device).thenComparing(Row::slot);
-  }
-
   public InboxStore(DataSource database, LanePublisher lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
+    this.rows = new InboxRows(database);
     this.broadcasts = new BroadcastLog(database, clock);
     this.cancellations = new Cancellations(database);
     this.registrations = new Registrations(database);
@@ -146,7 +132,7 @@ public final class InboxStore {
     }
     few.stream()
         .sorted(Parked.BY_KEY)
-        .gather(Gatherers.windowFixed(ROWS_AT_ONCE))
+        .gather(Gatherers.windowFixed(InboxRows.AT_ONCE))
         .forEach(some -> {
           parkSome(some);
           durable.accept(some);
@@ -174,19 +160,18 @@ public final class InboxStore {
   /// after the rows are written. One of the two finds them.
   private void takeOutCancelled(List<Parked> sorted) {
     Set<MessageId> cancelled = cancelled(sorted);
-    List<Row> rows =
+    List<Row> late =
         sorted.stream()
             .filter(parked -> cancelled.contains(parked.push().id()))
-            .map(parked ->
-                new Row(parked.push().app(), parked.device(), parked.slot(), parked.push().id()))
+            .map(Row::of)
             .toList();
-    if (rows.isEmpty()) {
+    if (late.isEmpty()) {
       return;
     }
     Instant now = clock.instant();
     lanes.publishAndWait(
         Topology.EVENTS,
-        rows.stream()
+        late.stream()
             .map(row ->
                 WireForm.write(
                     new DeliveryEvent.Ended(
@@ -197,7 +182,7 @@ public final class InboxStore {
                         DeliveryState.CANCELLED,
                         Attempt.cancelled(now))))
             .toList());
-    delete(rows);
+    rows.delete(late);
   }
 
   private Set<MessageId> cancelled(List<Parked> parked) {
@@ -209,38 +194,10 @@ public final class InboxStore {
   /// broadcast, whose lists are never changed.
   public void takeOut(Collection<Parked> messages) {
     try {
-      delete(
-          messages.stream()
-              .map(parked ->
-                  new Row(parked.push().app(), parked.device(), parked.slot(), parked.push().id()))
-              .toList());
+      rows.delete(messages.stream().map(Row::of).toList());
     } catch (DataAccessException | TransactionException e) {
       LOG.warn("event=inbox_not_cleared messages={} reason=\"{}\"", messages.size(), e.toString());
     }
-  }
-
-  /// Deletes exactly these messages in one commit, so that they wait for the disk once. A newer
-  /// message in the same slot stays.
-  ///
-  /// @throws RuntimeException when the database is away: some rows may still be there
-  public void delete(Collection<Row> rows) {
-    if (rows.isEmpty()) {
-      return;
-    }
-    List<Row> sorted = rows.stream().sorted(Row.BY_KEY).toList();
-    Deadlocks.retrying(() -> transactions.executeWithoutResult(_ -> deleteSorted(sorted)));
-  }
-
-  private void deleteSorted(List<Row> rows) {
-    rows.stream().gather(Gatherers.windowFixed(ROWS_AT_ONCE)).forEach(some -> {
-      List<Object> keys = new ArrayList<>();
-      some.forEach(row ->
-          Collections.addAll(
-              keys, row.app().value(), row.device().value(), row.slot(), row.message().value()));
-      database.update(
-          DELETE.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_MESSAGE))),
-          keys.toArray());
-    });
   }
 
   private void parkInTransaction(List<Parked> sorted, Instant now) {

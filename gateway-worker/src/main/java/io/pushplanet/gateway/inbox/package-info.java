@@ -1,4 +1,4 @@
-/// Parks messages for devices until they connect.
+/// Parks messages for devices until they connect, and ends those that have waited too long.
 @NullMarked
 package io.pushplanet.gateway.inbox;
 

@@ -2,6 +2,8 @@ package io.pushplanet.gateway.later;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.lane.LanePublisher;
+import io.pushplanet.gateway.inbox.BroadcastSweeper;
+import io.pushplanet.gateway.inbox.InboxSweeper;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
 import io.pushplanet.gateway.schedule.PeriodicTask;

@@ -1,5 +1,4 @@
-/// Keeps pushes until they are due, in one durable table, and ends messages that have waited too
-/// long.
+/// Keeps pushes until they are due, in one durable table, and brings them back.
 @NullMarked
 package io.pushplanet.gateway.later;
 

@@ -11,7 +11,6 @@ import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.RealServers;
-import io.pushplanet.gateway.later.BroadcastSweeper;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;

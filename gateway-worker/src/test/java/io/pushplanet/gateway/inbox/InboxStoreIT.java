@@ -128,7 +128,7 @@ class InboxStoreIT {
 
   @Test
   void a_message_for_many_users_is_parked_in_parts() throws Exception {
-    List<Parked> many = forUsers(2 * InboxStore.ROWS_AT_ONCE + 1);
+    List<Parked> many = forUsers(2 * InboxRows.AT_ONCE + 1);
 
     try (Connection connection = servers.database().getConnection()) {
       DataSource only = new SingleConnectionDataSource(connection, true);
@@ -143,7 +143,7 @@ class InboxStoreIT {
   /// A caller that acknowledges only after the return loses none.
   @Test
   void a_park_that_fails_says_which_part_is_durable() throws Exception {
-    List<Parked> many = forUsers(2 * InboxStore.ROWS_AT_ONCE);
+    List<Parked> many = forUsers(2 * InboxRows.AT_ONCE);
     // One to park some, and one to check which of them are cancelled.
     AtomicInteger connectionsLeft = new AtomicInteger(2);
     List<Parked> durable = new ArrayList<>();
@@ -160,7 +160,7 @@ class InboxStoreIT {
     InboxStore partly = new InboxStore(leaving, servers.lanes(), Clock.systemUTC());
 
     assertThatThrownBy(() -> partly.park(many, durable::addAll)).hasRootCauseMessage("away");
-    assertThat(held()).hasSize(InboxStore.ROWS_AT_ONCE);
+    assertThat(held()).hasSize(InboxRows.AT_ONCE);
     assertThat(durable.stream().map(one -> one.device().value()))
         .containsExactlyInAnyOrderElementsOf(
             servers.sql().queryForList("SELECT device_id FROM inbox", String.class));

@@ -4,10 +4,7 @@ import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.pushplanet.common.delivery.DeliveryEvent;
-import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.lane.BrokerUnavailable;
-import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.Push;
@@ -49,7 +46,6 @@ class LaterIT {
   @BeforeEach
   void empty() {
     servers.sql().update("DELETE FROM later");
-    servers.sql().update("DELETE FROM inbox");
   }
 
   @AfterEach
@@ -551,28 +547,7 @@ class LaterIT {
   }
 
   @Test
-  void a_message_that_waited_too_long_in_an_inbox_expires() throws Exception {
-    Push old = aPush(clock).toMqtt("d1").build();
-    Push young = aPush(clock).toMqtt("d2").build();
-    park(old, "d1", clock.instant());
-    park(young, "d2", clock.instant().plusSeconds(60));
-
-    assertThat(new InboxSweeper(servers.database(), servers.lanes(), clock).sweep()).isEqualTo(1);
-
-    assertThat(servers.drain(Topology.EVENTS, DeliveryEvent.class))
-        .singleElement()
-        .isInstanceOfSatisfying(
-            DeliveryEvent.Ended.class,
-            ended -> {
-              assertThat(ended.message()).isEqualTo(old.id());
-              assertThat(ended.state()).isEqualTo(DeliveryState.EXPIRED);
-            });
-    assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class))
-        .containsExactly("d2");
-  }
-
-  @Test
-  void claims_and_sweeps_read_by_index() {
+  void claims_read_by_index() {
     List<Later> many = new ArrayList<>();
     for (int number = 0; number < 4 * DueLane.MAX_ROWS; number++) {
       Push push = aPush(clock).toApns("d" + number, "ab").build();
@@ -597,25 +572,5 @@ class LaterIT {
     assertThat(servers.sql().queryForList("EXPLAIN FORMAT=TRADITIONAL " + DueLane.NEXT_LANE, ""))
         .allSatisfy(
             step -> assertThat(step.get("Extra")).isEqualTo("Select tables optimized away"));
-    assertThat(
-            servers
-                .sql()
-                .queryForList(
-                    "EXPLAIN FORMAT=TRADITIONAL " + InboxSweeper.EXPIRED,
-                    Timestamp.from(clock.instant()),
-                    10))
-        .allSatisfy(step -> assertThat(step.get("key")).isEqualTo("inbox_by_expiry"));
-  }
-
-  private void park(Push push, String device, Instant expiresAt) {
-    servers
-        .sql()
-        .update(
-            "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at) VALUES (?, ?, ?, ?, '{}', NOW(), ?)",
-            push.app().value(),
-            device,
-            push.id().value(),
-            push.id().value(),
-            Timestamp.from(expiresAt));
   }
 }

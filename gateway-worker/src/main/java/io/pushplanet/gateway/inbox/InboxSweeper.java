@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.later;
+package io.pushplanet.gateway.inbox;
 
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
@@ -10,8 +10,7 @@ import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.inbox.InboxStore;
-import io.pushplanet.gateway.inbox.InboxStore.Row;
+import io.pushplanet.gateway.inbox.InboxRows.Row;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Instant;
@@ -32,13 +31,13 @@ public final class InboxSweeper {
       """;
 
   private final JdbcTemplate database;
-  private final InboxStore inbox;
+  private final InboxRows inbox;
   private final LanePublisher lanes;
   private final Clock clock;
 
   public InboxSweeper(DataSource database, LanePublisher lanes, Clock clock) {
     this.database = new JdbcTemplate(database);
-    this.inbox = new InboxStore(database, lanes, clock);
+    this.inbox = new InboxRows(database);
     this.lanes = lanes;
     this.clock = clock;
   }

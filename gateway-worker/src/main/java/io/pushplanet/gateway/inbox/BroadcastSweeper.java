@@ -1,4 +1,4 @@
-package io.pushplanet.gateway.later;
+package io.pushplanet.gateway.inbox;
 
 import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.DeliveryEvent;
@@ -20,6 +20,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Gatherers;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -91,63 +92,35 @@ public final class BroadcastSweeper {
   }
 
   private void end(Place place, DeliveryState state, String reason, @Nullable String action) {
-    transactions.executeWithoutResult(status -> {
-      // Locks the message, so that no worker parks it for another device meanwhile: a new list
-      // would need the payload that is deleted here.
-      database.queryForList(
-          "SELECT message_id FROM broadcasts WHERE app_id = ? AND message_id = ? FOR UPDATE",
-          String.class,
-          place.app(),
-          place.message());
-      List<DeviceList> devices =
-          database.query(
-              "SELECT devices FROM broadcast_devices WHERE app_id = ? AND seq = ? FOR UPDATE",
-              (row, number) -> new DeviceList(row.getString("devices")),
-              place.app(),
-              place.seq());
-      if (devices.isEmpty()) {
-        return;
-      }
-      Instant now = clock.instant();
-      Attempt attempt = Attempt.fromInbox(now, state, reason, action);
-      lanes.publishAndWait(
-          Topology.EVENTS,
-          waiting(place, devices.getFirst().devices()).stream()
-              .map(device ->
-                  WireForm.write(
-                      new DeliveryEvent.Ended(
-                          new AppId(place.app()),
-                          now,
-                          new MessageId(place.message()),
-                          device,
-                          state,
-                          attempt)))
-              .toList());
-      database.update(
-          "DELETE FROM broadcast_devices WHERE app_id = ? AND seq = ?", place.app(), place.seq());
-      boolean last =
-          database
-              .queryForList(
-                  "SELECT seq FROM broadcast_devices WHERE app_id = ? AND message_id = ? LIMIT 1",
-                  Long.class,
-                  place.app(),
-                  place.message())
-              .isEmpty();
-      if (last) {
-        database.update(
-            "DELETE FROM broadcasts WHERE app_id = ? AND message_id = ?",
-            place.app(),
-            place.message());
+    transactions.executeWithoutResult(_ -> {
+      List<DeviceList> lists = lock(place);
+      if (!lists.isEmpty()) {
+        publish(place, waiting(place, lists.getFirst().devices()), state, reason, action);
+        delete(place);
       }
     });
+  }
+
+  /// @return empty when another worker has ended the list
+  private List<DeviceList> lock(Place place) {
+    // Locks the message, so that no worker parks it for another device meanwhile: a new list would
+    // need the payload that is deleted with the last list.
+    database.queryForList(
+        "SELECT message_id FROM broadcasts WHERE app_id = ? AND message_id = ? FOR UPDATE",
+        String.class,
+        place.app(),
+        place.message());
+    return database.query(
+        "SELECT devices FROM broadcast_devices WHERE app_id = ? AND seq = ? FOR UPDATE",
+        (row, _) -> new DeviceList(row.getString("devices")),
+        place.app(),
+        place.seq());
   }
 
   /// The devices whose positions have not passed the list.
   private List<DeviceId> waiting(Place place, List<DeviceId> devices) {
     Map<String, Long> positions = new HashMap<>();
-    for (int from = 0; from < devices.size(); from += DEVICES_PER_SELECT) {
-      List<DeviceId> some =
-          devices.subList(from, Math.min(devices.size(), from + DEVICES_PER_SELECT));
+    devices.stream().gather(Gatherers.windowFixed(DEVICES_PER_SELECT)).forEach(some -> {
       List<Object> arguments = new ArrayList<>();
       arguments.add(place.app());
       some.forEach(device -> arguments.add(device.value()));
@@ -158,9 +131,52 @@ public final class BroadcastSweeper {
             positions.put(row.getString("device_id"), row.getLong("seq"));
           },
           arguments.toArray());
-    }
+    });
     return devices.stream()
         .filter(device -> positions.getOrDefault(device.value(), 0L) < place.seq())
         .toList();
+  }
+
+  private void publish(
+      Place place,
+      List<DeviceId> devices,
+      DeliveryState state,
+      String reason,
+      @Nullable String action) {
+    Instant now = clock.instant();
+    Attempt attempt = Attempt.fromInbox(now, state, reason, action);
+    lanes.publishAndWait(
+        Topology.EVENTS,
+        devices.stream()
+            .map(device ->
+                WireForm.write(
+                    new DeliveryEvent.Ended(
+                        new AppId(place.app()),
+                        now,
+                        new MessageId(place.message()),
+                        device,
+                        state,
+                        attempt)))
+            .toList());
+  }
+
+  /// Deletes the list, and the payload with the message's last list.
+  private void delete(Place place) {
+    database.update(
+        "DELETE FROM broadcast_devices WHERE app_id = ? AND seq = ?", place.app(), place.seq());
+    boolean last =
+        database
+            .queryForList(
+                "SELECT seq FROM broadcast_devices WHERE app_id = ? AND message_id = ? LIMIT 1",
+                Long.class,
+                place.app(),
+                place.message())
+            .isEmpty();
+    if (last) {
+      database.update(
+          "DELETE FROM broadcasts WHERE app_id = ? AND message_id = ?",
+          place.app(),
+          place.message());
+    }
   }
 }
