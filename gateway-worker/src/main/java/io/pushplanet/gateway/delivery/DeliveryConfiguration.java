@@ -35,7 +35,6 @@ import io.pushplanet.gateway.token.PurgeBreaker;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -47,7 +46,6 @@ import org.springframework.context.annotation.Configuration;
 @ForRole(Role.DELIVER)
 class DeliveryConfiguration {
   private static final Duration REFUSE_EVERY = Duration.ofMillis(100);
-  private static final Duration FETCH_EVERY = Duration.ofMillis(100);
   private static final int OWED_IN_HAND = 4;
 
   @Bean(destroyMethod = "close")
@@ -197,90 +195,49 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  PeriodicTask fetchesHigh(
+  DeferredFetchers deferredFetchers(
       Lanes lanes,
       DataSource database,
       LanePublisher publisher,
       Clock clock,
       MeterRegistry meters) {
-    return fetches(Priority.HIGH, lanes, database, publisher, clock, meters);
+    return new DeferredFetchers(lanes, new LaterStore(database), publisher, clock, meters);
   }
 
   @Bean
-  PeriodicTask fetchesNormal(
-      Lanes lanes,
-      DataSource database,
-      LanePublisher publisher,
-      Clock clock,
-      MeterRegistry meters) {
-    return fetches(Priority.NORMAL, lanes, database, publisher, clock, meters);
+  PeriodicTask fetchesHigh(DeferredFetchers all) {
+    return all.of(Priority.HIGH);
   }
 
-  /// Rests while the broker takes nothing: a fetched message could not get here.
-  private static PeriodicTask fetches(
-      Priority priority,
+  @Bean
+  PeriodicTask fetchesNormal(DeferredFetchers all) {
+    return all.of(Priority.NORMAL);
+  }
+
+  @Bean
+  LaneConsumers laneConsumers(
+      ConnectionFactory connections,
+      Delivery delivery,
       Lanes lanes,
-      DataSource database,
+      DeliverySettings settings,
       LanePublisher publisher,
-      Clock clock,
+      DeadLetters deadLetters,
+      SecureRandom random,
       MeterRegistry meters) {
-    DeferredFetcher fetcher =
-        new DeferredFetcher(lanes.atProviders(priority), new LaterStore(database), clock);
-    return new PeriodicTask(
-        priority == Priority.HIGH ? "forward-high" : "forward-normal",
-        FETCH_EVERY,
-        publisher::takesNothing,
-        () -> {
-          fetcher.fetch();
-          return false;
-        },
-        meters);
+    return new LaneConsumers(
+        connections, delivery, lanes, settings, publisher, deadLetters, random, meters);
   }
 
   /// The lanes of high priority have a connection of their own, so that they never wait behind
   /// normal ones.
   @Bean
-  QueueConsumer highLanes(
-      ConnectionFactory connections,
-      Delivery delivery,
-      Lanes lanes,
-      DeliverySettings settings,
-      LanePublisher publisher,
-      DeadLetters deadLetters,
-      SecureRandom random,
-      MeterRegistry meters) {
-    return laneConsumer(
-        Priority.HIGH,
-        connections,
-        delivery,
-        lanes,
-        settings,
-        publisher,
-        deadLetters,
-        random,
-        meters);
+  QueueConsumer highLanes(LaneConsumers all) {
+    return all.of(Priority.HIGH);
   }
 
   @Bean
-  QueueConsumer normalLanes(
-      ConnectionFactory connections,
-      Delivery delivery,
-      Lanes lanes,
-      DeliverySettings settings,
-      LanePublisher publisher,
-      DeadLetters deadLetters,
-      SecureRandom random,
-      MeterRegistry meters) {
-    return laneConsumer(
-        Priority.NORMAL,
-        connections,
-        delivery,
-        lanes,
-        settings,
-        publisher,
-        deadLetters,
-        random,
-        meters);
+  QueueConsumer normalLanes(LaneConsumers all) {
+    return all.of(Priority.NORMAL);
   }
 
   /// While MySQL is away its messages go round and round, which holds up no other queue.
@@ -301,33 +258,5 @@ class DeliveryConfiguration {
         deadLetters,
         random,
         meters);
-  }
-
-  /// Ties the queue of each channel's lane to [Delivery].
-  private static QueueConsumer laneConsumer(
-      Priority priority,
-      ConnectionFactory connections,
-      Delivery delivery,
-      Lanes lanes,
-      DeliverySettings settings,
-      LanePublisher publisher,
-      DeadLetters deadLetters,
-      SecureRandom random,
-      MeterRegistry meters) {
-    List<Subscription> queues = new ArrayList<>();
-    for (Channel channel : Channel.values()) {
-      queues.add(
-          new Subscription(
-              Topology.lane(channel, priority),
-              settings.prefetch(),
-              settings.maxInFlight(),
-              lanes.lane(channel, priority)::room,
-              (body, redelivered, ticket) -> delivery.deliver(channel, body, redelivered, ticket)));
-    }
-    String name = priority == Priority.HIGH ? "deliver-high" : "deliver-normal";
-    // While the broker takes no outcomes nothing is sent: a message whose outcome cannot be told
-    // would be sent again and again.
-    return new QueueConsumer(
-        connections, name, queues, publisher::takesNothing, deadLetters, random, meters);
   }
 }

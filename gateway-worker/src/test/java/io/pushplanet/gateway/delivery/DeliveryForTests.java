@@ -177,8 +177,7 @@ public final class DeliveryForTests {
 
   /// The lanes of priority `normal`, as the worker consumes them.
   public QueueConsumer normalLanes(RealServers servers, int maxInFlight, MeterRegistry meters) {
-    return new DeliveryConfiguration()
-        .normalLanes(
+    return new LaneConsumers(
             servers.connections(),
             delivery,
             lanes,
@@ -186,6 +185,7 @@ public final class DeliveryForTests {
             servers.lanes(),
             new DeadLetters(servers.connections(), Clock.systemUTC()),
             new SecureRandom(),
-            meters);
+            meters)
+        .of(Priority.NORMAL);
   }
 }
