@@ -137,6 +137,7 @@ class DeliveryConfiguration {
       DataSource database,
       LanePublisher publisher,
       RetrySchedule retries,
+      MqttDelivery overMqtt,
       Clock clock,
       DeliveryMetrics metrics) {
     MoveStore moves =
@@ -145,7 +146,7 @@ class DeliveryConfiguration {
             new LaterStore(database),
             new DatabaseCircuitBreaker(System::nanoTime),
             metrics);
-    return new Outboxes(moves, publisher, retries, clock, metrics);
+    return new Outboxes(moves, publisher, retries, clock, metrics, overMqtt::lookIntoInbox);
   }
 
   @Bean

@@ -43,8 +43,7 @@ final class MqttDelivery {
         longWaits,
         answers -> {
           answers.forEach(answer -> handle(answer, outbox));
-          // A device that connected meanwhile read its inbox before the parcel was there.
-          outbox.flush(parked -> lookIntoInbox(parked, outbox));
+          outbox.flush();
         });
   }
 
@@ -52,8 +51,9 @@ final class MqttDelivery {
     return parcel.push().inInbox() != null;
   }
 
-  /// Asks the nodes of connected devices to look into the inboxes. Where a node could not be asked,
-  /// the parcel comes back to ask again.
+  /// Asks the nodes of connected devices to look into the inboxes: a device that connected just now
+  /// read its inbox before the parcel was there. Where a node could not be asked, the parcel comes
+  /// back to ask again.
   void lookIntoInbox(List<Parcel> parked, Outbox outbox) {
     nodes.drainConnected(parked).forEach(outbox::lookAgain);
   }

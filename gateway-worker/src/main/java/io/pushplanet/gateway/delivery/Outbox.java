@@ -13,7 +13,6 @@ import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.database.DatabasePermits;
 import io.pushplanet.gateway.delivery.MoveStore.Moves;
-import io.pushplanet.gateway.delivery.MoveStore.Written;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
@@ -26,7 +25,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -35,9 +34,8 @@ import org.jspecify.annotations.Nullable;
 /// that parcels of a batch share a statement and a message, and stores them whenever some more have
 /// come together. Thread-safe.
 ///
-/// A delivery does not wait for the database: another thread writes what moves messages, one write
-/// at a time, and the next write takes all that was gathered meanwhile. Events about moved messages
-/// leave after the write, everything else at once.
+/// A delivery does not wait for the database: an [OutboxWriter] writes what moves messages. Events
+/// about moved messages leave after the write, everything else at once.
 final class Outbox implements AutoCloseable {
   private final MoveStore moves;
   private final Confirms lanes;
@@ -45,18 +43,10 @@ final class Outbox implements AutoCloseable {
   private final RetrySchedule retries;
   private final Clock clock;
   private final DeliveryMetrics metrics;
+  private final OutboxWriter writer;
 
   @GuardedBy("this")
   private ToPublish toPublish = new ToPublish();
-
-  @GuardedBy("this")
-  private ToStore toStore = new ToStore();
-
-  @GuardedBy("this")
-  private boolean writing;
-
-  @GuardedBy("this")
-  private @Nullable Throwable failure;
 
   @GuardedBy("this")
   private final Map<Letter, List<Recipient>> deadLetters = new LinkedHashMap<>();
@@ -66,12 +56,6 @@ final class Outbox implements AutoCloseable {
   /// Messages for other lanes, and events.
   private static final class ToPublish {
     final Map<String, List<Push>> elsewhere = new LinkedHashMap<>();
-    final List<DeliveryEvent> events = new ArrayList<>();
-  }
-
-  /// What MySQL is to store, and the events about it.
-  private static final class ToStore {
-    final Moves moves = new Moves();
     final List<DeliveryEvent> events = new ArrayList<>();
   }
 
@@ -94,19 +78,24 @@ final class Outbox implements AutoCloseable {
 
   /// @param lanes of this outbox alone
   /// @param databasePermits of the lane; its outboxes share them
+  /// @param onParked is given the parcels that lie in inboxes now, and this outbox
   Outbox(
       MoveStore moves,
       Confirms lanes,
       DatabasePermits databasePermits,
       RetrySchedule retries,
       Clock clock,
-      DeliveryMetrics metrics) {
+      DeliveryMetrics metrics,
+      BiConsumer<List<Parcel>, Outbox> onParked) {
     this.moves = moves;
     this.lanes = lanes;
     this.databasePermits = databasePermits;
     this.retries = retries;
     this.clock = clock;
     this.metrics = metrics;
+    this.writer =
+        new OutboxWriter(
+            moves, lanes, databasePermits, parked -> onParked.accept(parked, this));
   }
 
   /// Does work that uses MySQL, holding a database permit of the lane. Must not be called while
@@ -121,9 +110,8 @@ final class Outbox implements AutoCloseable {
 
   /// Like [#end], for a parcel that may lie in its device's inbox: it is taken out first, and the
   /// event follows.
-  synchronized void endAndTakeOut(Parcel parcel, DeliveryState state, Attempt attempt) {
-    toStore.moves.taken().add(parcel);
-    toStore.events.add(ended(parcel, state, attempt));
+  void endAndTakeOut(Parcel parcel, DeliveryState state, Attempt attempt) {
+    writer.takeOut(parcel, ended(parcel, state, attempt));
   }
 
   private DeliveryEvent ended(Parcel parcel, DeliveryState state, Attempt attempt) {
@@ -174,9 +162,8 @@ final class Outbox implements AutoCloseable {
     metrics.count(from, "fell_back");
   }
 
-  synchronized void park(Parcel parcel, Attempt attempt) {
-    toStore.moves.parked().add(parcel);
-    toStore.events.add(attempted(parcel, attempt));
+  void park(Parcel parcel, Attempt attempt) {
+    writer.park(parcel, attempted(parcel, attempt));
     metrics.count(attempt.channel(), attempt.result());
   }
 
@@ -190,7 +177,7 @@ final class Outbox implements AutoCloseable {
   /// Ends the parcel instead where its time to live ends before the next try.
   ///
   /// @param next the message that comes back after the wait
-  synchronized void retry(Parcel parcel, Push next, Channel channel, Duration wait, Cause cause) {
+  void retry(Parcel parcel, Push next, Channel channel, Duration wait, Cause cause) {
     Instant dueAt = clock.instant().plus(wait).truncatedTo(ChronoUnit.MILLIS);
     if (parcel.push().expiredAt(dueAt)) {
       end(
@@ -207,19 +194,16 @@ final class Outbox implements AutoCloseable {
             .answered(cause.status())
             .explained(cause.detail());
     String reason = attempt.reason() == null ? "retry" : attempt.reason();
-    toStore.moves.waiting().add(later(next, channel, dueAt, reason));
-    toStore.events.add(attempted(parcel, attempt));
+    writer.keep(later(next, channel, dueAt, reason), attempted(parcel, attempt));
     metrics.count(channel, attempt.result());
   }
 
   /// The parcel is parked, its device may be connected, and its node could not be asked to look.
-  synchronized void lookAgain(Parcel parcel) {
+  void lookAgain(Parcel parcel) {
     Instant dueAt = clock.instant().plus(retries.afterDirectoryLoss(parcel.push().attempt()));
     if (!parcel.push().expiredAt(dueAt)) {
-      toStore
-          .moves
-          .waiting()
-          .add(later(parcel.alone().movedToInbox().retried(), Channel.MQTT, dueAt, "drain_failed"));
+      writer.keep(
+          later(parcel.alone().movedToInbox().retried(), Channel.MQTT, dueAt, "drain_failed"));
       metrics.count(Channel.MQTT, "drain_failed");
     }
   }
@@ -232,21 +216,8 @@ final class Outbox implements AutoCloseable {
   ///
   /// @throws IllegalStateException when an earlier part may not be durable: do not acknowledge
   void flush() {
-    flush(_ -> {});
-  }
-
-  /// Like [#flush()].
-  ///
-  /// @param parked is given the parcels that lie in inboxes now
-  void flush(Consumer<List<Parcel>> parked) {
     publish();
-    synchronized (this) {
-      throwIfFailed();
-      if (!writing && !toStore.moves.isEmpty()) {
-        Thread.ofVirtual().name("outbox").start(() -> writeAll(parked));
-        writing = true;
-      }
-    }
+    writer.start();
   }
 
   private void publish() {
@@ -257,60 +228,7 @@ final class Outbox implements AutoCloseable {
     }
     now.elsewhere.forEach(
         (lane, pushes) -> pushes.forEach(push -> lanes.publish(lane, WireForm.write(push))));
-    publish(now.events);
-  }
-
-  private void publish(List<DeliveryEvent> events) {
-    events.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
-  }
-
-  private void writeAll(Consumer<List<Parcel>> parked) {
-    try {
-      for (ToStore next = nextToStore(); next != null; next = nextToStore()) {
-        List<Parcel> there = write(next);
-        if (!there.isEmpty()) {
-          parked.accept(there);
-        }
-      }
-    } catch (Throwable e) {
-      // Also an Error: `settle` waits for this.
-      fail(e);
-    }
-  }
-
-  /// First what moves messages, then the events about it. What MySQL does not take, the broker
-  /// keeps as owed.
-  ///
-  /// @return the parcels that lie in inboxes now
-  private List<Parcel> write(ToStore next) {
-    Written written = databasePermits.withPermit(() -> moves.writeOrOwe(next.moves));
-    written.owed().forEach(one -> lanes.publish(Topology.OWED, WireForm.write(Owed.Item.of(one))));
-    publish(next.events);
-    return written.parked();
-  }
-
-  private synchronized @Nullable ToStore nextToStore() {
-    if (toStore.moves.isEmpty()) {
-      writing = false;
-      notifyAll();
-      return null;
-    }
-    ToStore next = toStore;
-    toStore = new ToStore();
-    return next;
-  }
-
-  private synchronized void fail(Throwable why) {
-    failure = why;
-    writing = false;
-    notifyAll();
-  }
-
-  @GuardedBy("this")
-  private void throwIfFailed() {
-    if (failure != null) {
-      throw new IllegalStateException("not durable: " + failure, failure);
-    }
+    now.events.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
   }
 
   /// Makes durable what was owed to MySQL.
@@ -325,36 +243,14 @@ final class Outbox implements AutoCloseable {
   /// @throws RuntimeException when some of it may not be durable: do not acknowledge
   void settle() {
     flush();
-    awaitWriter();
+    writer.await();
     lanes.await();
-  }
-
-  private synchronized void awaitWriter() {
-    try {
-      while (writing) {
-        wait();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while waiting for MySQL", e);
-    }
-    throwIfFailed();
   }
 
   /// Returns when no write is under way: only then may the batch be handed out again.
   @Override
-  public synchronized void close() {
-    boolean interrupted = false;
-    while (writing) {
-      try {
-        wait();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+  public void close() {
+    writer.awaitEnd();
   }
 
   /// The time of an attempt that has just ended.

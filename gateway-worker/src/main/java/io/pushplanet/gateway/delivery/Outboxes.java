@@ -4,8 +4,11 @@ import io.pushplanet.common.lane.Confirms;
 import io.pushplanet.common.lane.InFlightBudget;
 import io.pushplanet.common.lane.LanePublisher;
 import io.pushplanet.gateway.database.DatabasePermits;
+import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import java.time.Clock;
+import java.util.List;
+import java.util.function.BiConsumer;
 
 /// Makes an [Outbox] for each batch. Together they leave only so much unconfirmed by the broker.
 /// Thread-safe.
@@ -19,18 +22,22 @@ final class Outboxes {
   private final RetrySchedule retries;
   private final Clock clock;
   private final DeliveryMetrics metrics;
+  private final BiConsumer<List<Parcel>, Outbox> onParked;
 
+  /// @param onParked is given the parcels that lie in inboxes now, and their outbox
   Outboxes(
       MoveStore moves,
       LanePublisher lanes,
       RetrySchedule retries,
       Clock clock,
-      DeliveryMetrics metrics) {
+      DeliveryMetrics metrics,
+      BiConsumer<List<Parcel>, Outbox> onParked) {
     this.moves = moves;
     this.lanes = lanes;
     this.retries = retries;
     this.clock = clock;
     this.metrics = metrics;
+    this.onParked = onParked;
   }
 
   /// @see MoveStore#mayTry
@@ -45,6 +52,13 @@ final class Outboxes {
 
   /// @param databasePermits of the lane; its outboxes share them
   Outbox outbox(DatabasePermits databasePermits) {
-    return new Outbox(moves, new Confirms(lanes, budget), databasePermits, retries, clock, metrics);
+    return new Outbox(
+        moves,
+        new Confirms(lanes, budget),
+        databasePermits,
+        retries,
+        clock,
+        metrics,
+        onParked);
   }
 }

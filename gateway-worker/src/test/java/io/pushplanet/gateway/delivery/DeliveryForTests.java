@@ -156,7 +156,8 @@ public final class DeliveryForTests {
             servers.lanes(),
             retries,
             clock,
-            metrics);
+            metrics,
+            overMqtt::lookIntoInbox);
     Delivery delivery =
         new Delivery(
             lanes,
