@@ -17,29 +17,19 @@ import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.intake.Subscription;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
-import jakarta.validation.constraints.Positive;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
-import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.validation.annotation.Validated;
 
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties(FanoutConfiguration.FanoutSettings.class)
+@EnableConfigurationProperties(FanoutSettings.class)
 @ForRole(Role.FANOUT)
 class FanoutConfiguration {
-  /// @param prefetch broadcasts of each priority that one worker expands side by side; each takes a
-  ///     connection to MySQL
-  @Validated
-  @ConfigurationProperties(prefix = "gateway.fanout", ignoreUnknownFields = false)
-  record FanoutSettings(@Positive @DefaultValue("2") int prefetch) {}
-
   @Bean
   Fanout fanout(
       DataSource database,

@@ -9,6 +9,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.statistics.HeldEvents.Told;
 import io.pushplanet.gateway.statistics.RefusedEvents.Refusal;
+import io.pushplanet.gateway.statistics.StatisticsSettings.Writing;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,9 +50,7 @@ public final class StatisticsIntake implements AutoCloseable {
   private final StatisticsWriter writer;
   private final RefusedEvents refusals;
   private final EarlyEvents early;
-  private final Duration gather;
-  private final int maxEvents;
-  private final int prefetch;
+  private final Writing settings;
   private final List<BlockingQueue<Batch>> waiting;
   private final List<Thread> threads;
   private final AtomicInteger inHand = new AtomicInteger();
@@ -62,31 +61,23 @@ public final class StatisticsIntake implements AutoCloseable {
 
   /// @param refusals events that the database does not take
   /// @param early events that it does not take yet
-  /// @param writers how many threads write; at most as many as the database has connections for
-  /// @param gather how long events may wait for others
-  /// @param maxEvents per transaction
-  /// @param prefetch of `push.accepted` and of `push.events`, each
   StatisticsIntake(
       StatisticsWriter writer,
       RefusedEvents refusals,
       EarlyEvents early,
-      int writers,
-      Duration gather,
-      int maxEvents,
-      int prefetch,
+      Writing settings,
       MeterRegistry meters) {
     this.writer = writer;
     this.refusals = refusals;
     this.early = early;
-    this.gather = gather;
-    this.maxEvents = maxEvents;
-    this.prefetch = prefetch;
+    this.settings = settings;
     this.writes =
         Timer.builder("pushplanet.statistics.write").publishPercentileHistogram().register(meters);
     this.sizes = meters.summary("pushplanet.statistics.events");
     this.waiting =
-        Stream.<BlockingQueue<Batch>>generate(() -> new ArrayBlockingQueue<>(2 * prefetch))
-            .limit(writers)
+        Stream.<BlockingQueue<Batch>>generate(
+                () -> new ArrayBlockingQueue<>(2 * settings.prefetch()))
+            .limit(settings.writers())
             .toList();
     this.threads =
         waiting.stream()
@@ -231,8 +222,9 @@ public final class StatisticsIntake implements AutoCloseable {
   private void writeInBatches(List<Told> due, List<Told> refusedBefore) {
     writing.incrementAndGet();
     try {
-      for (int from = 0; from < due.size(); from += maxEvents) {
-        writeTogether(due.subList(from, Math.min(from + maxEvents, due.size())));
+      int most = settings.maxEvents();
+      for (int from = 0; from < due.size(); from += most) {
+        writeTogether(due.subList(from, Math.min(from + most, due.size())));
       }
       // One at a time: together with others, each would make all of them be written again in
       // halves.
@@ -245,16 +237,16 @@ public final class StatisticsIntake implements AutoCloseable {
 
   private HeldEvents.Flow flow() {
     int held = inHand.get();
-    if (held >= 2 * prefetch && writersAreIdle()) {
+    if (held >= 2 * settings.prefetch() && writersAreIdle()) {
       return HeldEvents.Flow.STUCK;
     }
-    return held >= prefetch ? HeldEvents.Flow.BEHIND : HeldEvents.Flow.STEADY;
+    return held >= settings.prefetch() ? HeldEvents.Flow.BEHIND : HeldEvents.Flow.STEADY;
   }
 
   /// Whether no writer has had anything to write for as long as it gathers. The events that one
   /// writer holds may belong to batches that another is writing.
   private boolean writersAreIdle() {
-    return writing.get() == 0 && System.nanoTime() - wroteNanos > 2 * gather.toNanos();
+    return writing.get() == 0 && System.nanoTime() - wroteNanos > 2 * settings.gather().toNanos();
   }
 
   private void gather(BlockingQueue<Batch> mine, HeldEvents heldEvents, List<Batch> held)
@@ -263,11 +255,11 @@ public final class StatisticsIntake implements AutoCloseable {
       held.add(mine.take());
       heldEvents.add(held.getLast(), System.nanoTime());
     }
-    long until = System.nanoTime() + gather.toNanos();
-    while (heldEvents.ready() < maxEvents && until - System.nanoTime() > 0) {
+    long until = System.nanoTime() + settings.gather().toNanos();
+    while (heldEvents.ready() < settings.maxEvents() && until - System.nanoTime() > 0) {
       // Sleeps instead of waiting for the next batch: waking this thread for each batch would cost
       // as much as writing it.
-      TimeUnit.NANOSECONDS.sleep(Math.min(NAP.toNanos(), gather.toNanos()));
+      TimeUnit.NANOSECONDS.sleep(Math.min(NAP.toNanos(), settings.gather().toNanos()));
       int before = held.size();
       mine.drainTo(held);
       held.subList(before, held.size()).forEach(batch -> heldEvents.add(batch, System.nanoTime()));

@@ -24,7 +24,6 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
-import io.pushplanet.gateway.fanout.FanoutConfiguration.FanoutSettings;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import java.security.SecureRandom;

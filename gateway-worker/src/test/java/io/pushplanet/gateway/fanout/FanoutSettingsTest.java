@@ -2,7 +2,6 @@ package io.pushplanet.gateway.fanout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.gateway.fanout.FanoutConfiguration.FanoutSettings;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;

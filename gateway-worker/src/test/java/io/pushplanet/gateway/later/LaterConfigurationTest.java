@@ -9,7 +9,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.lane.LanePublisher;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
-import io.pushplanet.gateway.later.LaterConfiguration.LaterSettings;
 import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.lang.reflect.Proxy;
 import java.net.ConnectException;

@@ -25,6 +25,7 @@ import io.pushplanet.gateway.intake.BatchHandler;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.intake.Subscription;
+import io.pushplanet.gateway.statistics.StatisticsSettings.Writing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,10 +66,7 @@ class EarlyEventsIT {
             new RefusedEvents(
                 new DeadLetters(servers.connections(), clock), clock, 10, Duration.ofMinutes(5)),
             new EarlyEvents(this::publishEarly, clock, Duration.ofMillis(50), meters),
-            2,
-            Duration.ofMillis(5),
-            100,
-            8,
+            new Writing(2, Duration.ofMillis(5), 100, 8),
             meters);
     consumer =
         new QueueConsumer(

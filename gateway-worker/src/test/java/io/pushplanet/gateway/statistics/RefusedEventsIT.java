@@ -21,6 +21,7 @@ import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.intake.Subscription;
+import io.pushplanet.gateway.statistics.StatisticsSettings.Writing;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -200,10 +201,7 @@ class RefusedEventsIT {
         new StatisticsWriter(servers.database()),
         new RefusedEvents(new DeadLetters(servers.connections(), clock), clock, TRIES, PATIENCE),
         new EarlyEvents(_ -> {}, clock, Duration.ZERO, new SimpleMeterRegistry()),
-        2,
-        Duration.ofMillis(5),
-        100,
-        64,
+        new Writing(2, Duration.ofMillis(5), 100, 64),
         new SimpleMeterRegistry());
   }
 

@@ -12,6 +12,7 @@ import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadLetters;
+import io.pushplanet.gateway.statistics.StatisticsSettings.Writing;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.time.Duration;
@@ -51,10 +52,7 @@ class StatisticsIntakeTest {
         new RefusedEvents(
             new DeadLetters(new ConnectionFactory(), clock), clock, 10, Duration.ofMinutes(5)),
         new EarlyEvents(_ -> {}, clock, Duration.ZERO, new SimpleMeterRegistry()),
-        1,
-        Duration.ofMillis(5),
-        100,
-        64,
+        new Writing(1, Duration.ofMillis(5), 100, 64),
         new SimpleMeterRegistry());
   }
 

@@ -2,7 +2,6 @@ package io.pushplanet.gateway.statistics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.gateway.statistics.StatisticsConfiguration.StatisticsSettings;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;

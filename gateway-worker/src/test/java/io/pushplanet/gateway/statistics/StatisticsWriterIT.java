@@ -20,6 +20,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.intake.DeadLetters;
+import io.pushplanet.gateway.statistics.StatisticsSettings.Writing;
 import io.pushplanet.migrations.Migrations;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -201,10 +202,7 @@ class StatisticsWriterIT {
             Clock.systemUTC(),
             Duration.ofMillis(20),
             new SimpleMeterRegistry()),
-        writers,
-        Duration.ofMillis(20),
-        100,
-        64,
+        new Writing(writers, Duration.ofMillis(20), 100, 64),
         new SimpleMeterRegistry());
   }
 

@@ -1,0 +1,18 @@
+package io.pushplanet.gateway.later;
+
+import jakarta.validation.constraints.NotNull;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.validation.annotation.Validated;
+
+/// How often a worker of the role `later` looks for messages that are due or over.
+///
+/// @param period how often due rows are looked for
+/// @param sweep how often inboxes and broadcasts are searched for messages that have waited too
+///     long
+@Validated
+@ConfigurationProperties(prefix = "gateway.later", ignoreUnknownFields = false)
+record LaterSettings(
+    @NotNull @DefaultValue("250ms") Duration period,
+    @NotNull @DefaultValue("1s") Duration sweep) {}
