@@ -10,7 +10,6 @@ import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Priority;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.NodeLease;
@@ -26,30 +25,23 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /// The connection managers as the gateway sees them: frames out, outcomes back. For each node and
 /// priority, all frames share one Paho connection, and leave in the order in which they were
 /// queued. A worker that stops waits for answers only a little longer. Thread-safe.
 public final class Nodes implements SmartLifecycle, AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
   private static final String WORKER_STOPS = "worker_stops";
-  private static final Duration LEASES_KEPT = Duration.ofSeconds(1);
 
   /// A node that takes longer for an acknowledgement is given up.
   private static final Duration ACKNOWLEDGED = Duration.ofSeconds(5);
@@ -63,24 +55,19 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   /// handed out again for one silent device or node.
   private static final Duration LAST_ANSWERS = Duration.ofSeconds(6);
 
-  private final Supplier<List<NodeLease>> directory;
+  private final NodeLeases leases;
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final LoadingCache<Key, NodeSender> senders;
   private final AtomicLong frames = new AtomicLong();
   private final Map<NodeOutcomes.Result, Timer> answerTimes =
       new EnumMap<>(NodeOutcomes.Result.class);
-  private final ReentrantLock reading = new ReentrantLock();
   private final Set<PendingFrame> pending = ConcurrentHashMap.newKeySet();
-  private volatile Leases leases;
   private volatile boolean running;
   private volatile boolean abandoned;
 
   /// High priority never waits behind normal.
   private record Key(NodeAddress address, Priority priority) {}
-
-  /// @param looks how often the directory was asked, whether or not it answered
-  private record Leases(Map<NodeId, NodeLease> byId, long readAtNanos, long looks) {}
 
   /// @param directory reads the nodes with a current lease
   /// @param nanoTime never set, unlike the clock
@@ -90,7 +77,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
       Clock clock,
       LongSupplier nanoTime,
       MeterRegistry meters) {
-    this.directory = directory;
+    this.leases = new NodeLeases(directory, nanoTime);
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.senders =
@@ -104,7 +91,6 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
               }
             })
             .build(key -> new NodeSender(key.address(), settings, nanoTime, ACKNOWLEDGED));
-    this.leases = new Leases(Map.of(), nanoTime.getAsLong() - LEASES_KEPT.toNanos(), 0);
     for (NodeOutcomes.Result result : NodeOutcomes.Result.values()) {
       answerTimes.put(
           result,
@@ -137,7 +123,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
 
   /// Queues a frame behind those of its priority that were queued before.
   public SendSlot queue(NodeId node, Priority priority) {
-    return new SendSlot(lease(node).map(lease -> sender(lease, priority)).orElse(null));
+    return new SendSlot(leases.of(node).map(lease -> sender(lease, priority)).orElse(null));
   }
 
   NodeSender sender(NodeLease lease, Priority priority) {
@@ -201,39 +187,52 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     // The node answers by the deadline; the answer needs a moment to come back.
     Duration answerWithin = Duration.between(clock.instant(), answerBy.plusMillis(500));
     long endNanos = sentNanos + answerWithin.toNanos();
-    String silence = "no_answer";
-    NodeConnection connection = null;
+    Consumer<List<NodeOutcomes.Outcome>> timed =
+        some -> {
+          time(some, sentNanos);
+          answers.accept(some);
+        };
+    String silence;
     try {
-      connection =
+      NodeConnection connection =
           send(
               slot,
               sender,
               until(endNanos),
               (some, atMost) -> some.send(topic, number, body, frame, atMost));
-      List<NodeOutcomes.Outcome> some = frame.next(until(endNanos));
-      while (!some.isEmpty()) {
-        time(some, sentNanos);
-        answers.accept(some);
-        some = frame.next(until(endNanos));
-      }
-      if (abandoned) {
-        silence = WORKER_STOPS;
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      silence = "interrupted";
+      silence = handOn(connection, number, frame, endNanos, timed);
     } catch (NodeUnreachable e) {
       silence = e.word();
     } finally {
       pending.remove(frame);
-      if (connection != null) {
-        connection.forget(number);
-      }
     }
     List<NodeOutcomes.Outcome> silent = frame.unanswered(silence);
     if (!silent.isEmpty()) {
-      time(silent, sentNanos);
-      answers.accept(silent);
+      timed.accept(silent);
+    }
+  }
+
+  /// Passes answers on until every target has one, at the latest until the deadline.
+  ///
+  /// @return why a target may be left without an answer
+  private String handOn(
+      NodeConnection connection,
+      String number,
+      PendingFrame frame,
+      long endNanos,
+      Consumer<List<NodeOutcomes.Outcome>> answers) {
+    try {
+      List<NodeOutcomes.Outcome> some = frame.next(until(endNanos));
+      while (!some.isEmpty()) {
+        answers.accept(some);
+        some = frame.next(until(endNanos));
+      }
+      return abandoned ? WORKER_STOPS : "no_answer";
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return "interrupted";
+    } finally {
+      connection.forget(number);
     }
   }
 
@@ -287,7 +286,7 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
     try (SendSlot slot = queue(node, priority)) {
       NodeSender sender = slot.sender;
       if (sender == null) {
-        return !isOld(leases);
+        return !leases.areOld();
       }
       byte[] body = WireForm.write(drain);
       send(slot, sender, ACKNOWLEDGED, (connection, atMost) -> connection.drain(body, atMost));
@@ -335,45 +334,6 @@ public final class Nodes implements SmartLifecycle, AutoCloseable {
   @Override
   public void close() {
     senders.asMap().values().forEach(NodeSender::close);
-  }
-
-  /// Leases are read again after [#LEASES_KEPT]. One thread reads, and the others use the leases
-  /// known so far. Only a thread that looks for an unknown node waits for the reader, and goes by
-  /// its result even if the read failed.
-  private Optional<NodeLease> lease(NodeId node) {
-    Leases known = leases;
-    if (isOld(known)) {
-      boolean mine = reading.tryLock();
-      if (!mine && !known.byId().containsKey(node)) {
-        reading.lock();
-        mine = true;
-      }
-      if (mine) {
-        try {
-          if (leases.looks() == known.looks()) {
-            leases = read(known);
-          }
-        } finally {
-          reading.unlock();
-        }
-      }
-    }
-    return Optional.ofNullable(leases.byId().get(node));
-  }
-
-  private boolean isOld(Leases known) {
-    return nanoTime.getAsLong() - known.readAtNanos() >= LEASES_KEPT.toNanos();
-  }
-
-  private Leases read(Leases known) {
-    try {
-      Map<NodeId, NodeLease> byId =
-          directory.get().stream().collect(Collectors.toMap(NodeLease::node, Function.identity()));
-      return new Leases(byId, nanoTime.getAsLong(), known.looks() + 1);
-    } catch (DirectoryUnavailable e) {
-      LOG.debug("event=leases_unknown reason=\"{}\"", e.toString());
-      return new Leases(known.byId(), known.readAtNanos(), known.looks() + 1);
-    }
   }
 
   private static List<NodeOutcomes.Outcome> gone(int targets) {

@@ -27,7 +27,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -68,47 +67,6 @@ class NodesIT {
 
       assertThat(delivered(nodes, "n2")).containsExactly(Result.DELIVERED);
     }
-  }
-
-  @Test
-  void threads_that_look_for_an_unknown_node_wait_for_one_failure_together() throws Exception {
-    CountDownLatch gate = new CountDownLatch(1);
-    AtomicInteger reads = new AtomicInteger();
-    Supplier<List<NodeLease>> hanging =
-        () -> {
-          reads.incrementAndGet();
-          try {
-            assertThat(gate.await(60, TimeUnit.SECONDS)).isTrue();
-          } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-          }
-          throw new DirectoryUnavailable("Redis hangs", null);
-        };
-    List<Thread> asking = new ArrayList<>();
-    List<Result> results = new CopyOnWriteArrayList<>();
-    try (Nodes nodes = nodes(hanging)) {
-      for (int frame = 0; frame < 3; frame++) {
-        asking.add(Thread.ofPlatform().start(() -> results.addAll(delivered(nodes, "n1"))));
-      }
-      Eventually.within(
-          Duration.ofSeconds(20),
-          () ->
-              assertThat(asking)
-                  .allSatisfy(thread -> {
-                    assertThat(thread.getStackTrace())
-                        .extracting(StackTraceElement::getMethodName)
-                        .contains("lease");
-                    assertThat(thread.getState())
-                        .isIn(Thread.State.WAITING, Thread.State.TIMED_WAITING);
-                  }));
-      gate.countDown();
-      for (Thread one : asking) {
-        assertThat(one.join(Duration.ofSeconds(20))).isTrue();
-      }
-    }
-
-    assertThat(reads).hasValue(1);
-    assertThat(results).containsExactly(Result.NOT_HERE, Result.NOT_HERE, Result.NOT_HERE);
   }
 
   @Test
