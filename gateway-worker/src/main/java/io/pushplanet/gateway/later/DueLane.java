@@ -38,20 +38,20 @@ public final class DueLane {
 
   private final JdbcTemplate database;
   private final TransactionTemplate transactions;
-  private final Lanes lanes;
+  private final Publisher publisher;
   private final Clock clock;
 
   /// Publishes rows to their lanes.
   @FunctionalInterface
-  public interface Lanes {
+  public interface Publisher {
     /// @throws BrokerUnavailable when the broker may not have taken an item
     void publishAndWait(String lane, List<byte[]> items);
   }
 
-  public DueLane(DataSource database, Lanes lanes, Clock clock) {
+  public DueLane(DataSource database, Publisher publisher, Clock clock) {
     this.database = new JdbcTemplate(database);
     this.transactions = Transactions.readCommitted(database);
-    this.lanes = lanes;
+    this.publisher = publisher;
     this.clock = clock;
   }
 
@@ -112,7 +112,7 @@ public final class DueLane {
         "DELETE FROM later WHERE id = ?",
         rows.stream().map(row -> new Object[] {row.id()}).toList());
     try {
-      lanes.publishAndWait(lane, rows.stream().map(DueLane::item).toList());
+      publisher.publishAndWait(lane, rows.stream().map(DueLane::item).toList());
     } catch (BrokerUnavailable e) {
       claim.setRollbackOnly();
       refused.put(lane, e);
