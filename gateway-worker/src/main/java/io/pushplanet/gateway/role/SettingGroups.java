@@ -54,7 +54,10 @@ final class SettingGroups {
     });
     if (!unknown.isEmpty()) {
       throw new IllegalStateException(
-          "unknown settings gateway." + unknown + "; known are gateway." + new TreeSet<>(GROUPS));
+          "unknown settings: gateway."
+              + String.join(", gateway.", unknown)
+              + ". The groups are: "
+              + String.join(", ", new TreeSet<>(GROUPS)));
     }
   }
 }

@@ -28,21 +28,4 @@ class RolesTest {
 
     assertThatThrownBy(() -> OnRole.roles(environment)).isInstanceOf(BindException.class);
   }
-
-  @Test
-  void a_misspelt_group_of_settings_stops_the_start() {
-    environment.setProperty("gateway.nodes.password", "x");
-
-    assertThatThrownBy(() -> new SettingGroups(environment))
-        .hasMessageContaining("nodes")
-        .hasMessageContaining("known are");
-  }
-
-  @Test
-  void known_groups_are_left_to_their_records() {
-    environment.setProperty("gateway.node.password", "x");
-    environment.setProperty("gateway.roles", "later");
-
-    assertThat(new SettingGroups(environment)).isNotNull();
-  }
 }

@@ -14,13 +14,16 @@ import org.springframework.mock.env.MockEnvironment;
 
 class SettingGroupsTest {
   @Test
-  void a_misspelt_group_stops_the_start() {
+  void misspelt_groups_stop_the_start() {
     MockEnvironment environment =
-        new MockEnvironment().withProperty("gateway.statistic.prefetch", "1");
+        new MockEnvironment()
+            .withProperty("gateway.statistic.prefetch", "1")
+            .withProperty("gateway.nodes.password", "x");
 
     assertThatThrownBy(() -> new SettingGroups(environment))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("statistic");
+        .hasMessageStartingWith(
+            "unknown settings: gateway.nodes, gateway.statistic. The groups are: alerts, apns, ");
   }
 
   @Test
@@ -34,7 +37,7 @@ class SettingGroupsTest {
   }
 
   @Test
-  void a_variable_of_kubernetes_does_not() {
+  void a_variable_of_kubernetes_does_not_stop_the_start() {
     MockEnvironment environment = new MockEnvironment();
     environment
         .getPropertySources()
@@ -46,29 +49,12 @@ class SettingGroupsTest {
   }
 
   @Test
-  void known_groups_do_not() {
+  void known_groups_are_left_to_their_records() {
     MockEnvironment environment =
         new MockEnvironment()
             .withProperty("gateway.roles", "deliver,later")
             .withProperty("gateway.node.password", "x");
 
     assertThatCode(() -> new SettingGroups(environment)).doesNotThrowAnyException();
-  }
-
-  @Test
-  void a_process_has_the_roles_it_is_given_and_all_by_default() {
-    MockEnvironment environment =
-        new MockEnvironment().withProperty("gateway.roles", "fanout,later");
-
-    assertThat(OnRole.roles(environment)).containsExactlyInAnyOrder(Role.FANOUT, Role.LATER);
-    assertThat(OnRole.roles(new MockEnvironment())).containsExactlyInAnyOrder(Role.values());
-  }
-
-  @Test
-  void an_unknown_role_stops_the_start() {
-    MockEnvironment environment =
-        new MockEnvironment().withProperty("gateway.roles", "deliver,dance");
-
-    assertThatThrownBy(() -> OnRole.roles(environment)).hasMessageContaining("gateway.roles");
   }
 }
