@@ -19,7 +19,7 @@ final class PoisonCounter {
   /// After so many failures a message's items are handled one by one.
   static final int MAX = 5;
 
-  private static final int MAX_REMEMBERED = 10_000;
+  static final int MAX_REMEMBERED = 10_000;
 
   /// Failures by the message's digest, that of the oldest failure first.
   @GuardedBy("this")

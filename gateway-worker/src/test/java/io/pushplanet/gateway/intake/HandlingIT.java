@@ -18,7 +18,6 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.springframework.dao.DataAccessResourceFailureException;
 
 /// Which items become dead letters.
 class HandlingIT extends IntakeScene {
@@ -81,17 +80,6 @@ class HandlingIT extends IntakeScene {
     assertThat(consumed).containsExactly("a", "b");
     assertThat(dead()).containsExactly("[\"bug\"]");
     assertThat(depth(QUEUE)).isZero();
-  }
-
-  @Test
-  void a_message_that_waits_for_an_absent_server_is_never_buried() {
-    PoisonCounter poisonCounter = new PoisonCounter();
-    for (int i = 0; i < 3 * PoisonCounter.MAX; i++) {
-      assertThat(
-              poisonCounter.tooMany(
-                  new byte[] {7}, new DataAccessResourceFailureException("MySQL is away")))
-          .isFalse();
-    }
   }
 
   /// Publishes items that share an AMQP message.
