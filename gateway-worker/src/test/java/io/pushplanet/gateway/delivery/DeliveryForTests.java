@@ -9,7 +9,6 @@ import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
-import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.lane.Lanes;
@@ -18,9 +17,7 @@ import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.parcel.SettledBefore;
-import io.pushplanet.gateway.parcel.WaitedFor;
 import io.pushplanet.gateway.provider.Provider;
-import io.pushplanet.gateway.registration.Registrations;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.token.DeadTokens;
 import io.pushplanet.gateway.token.PurgeBreaker;
@@ -34,7 +31,7 @@ import java.util.Objects;
 import java.util.Random;
 import javax.sql.DataSource;
 
-/// The delivery as the worker wires it, at real servers.
+/// The delivery as [DeliveryConfiguration] wires it, at real servers.
 public final class DeliveryForTests {
   static final Duration ANSWER_WITHIN = Duration.ofMinutes(2);
 
@@ -43,19 +40,120 @@ public final class DeliveryForTests {
   /// Connections to MySQL: fewer than the tests have.
   static final int POOL_SIZE = 10;
 
+  private static final NodeSettings NODES =
+      new NodeSettings("gateway", new Secret("x"), 16, ANSWER_WITHIN);
+
   private final Delivery delivery;
   private final Lanes lanes;
   private final OwedMoves owedMoves;
+  private final LaneConsumers consumers;
   private final Map<Priority, DeferredFetcher> fetchers = new EnumMap<>(Priority.class);
 
-  private DeliveryForTests(
-      Delivery delivery, Lanes lanes, OwedMoves owedMoves, LaterStore later, Clock clock) {
-    this.delivery = delivery;
-    this.lanes = lanes;
-    this.owedMoves = owedMoves;
+  private DeliveryForTests(Builder its) {
+    DeliveryConfiguration wiring = new DeliveryConfiguration();
+    DeliverySettings settings = new DeliverySettings(32, its.maxInFlight, MAX_ERRORS);
+    DeliveryMetrics metrics = wiring.deliveryMetrics(its.meters);
+    RetrySchedule retries = new RetrySchedule(new Random(1));
+    DatabaseCircuitBreaker breaker = wiring.breaker();
+    SettledBefore settledBefore = wiring.settledBefore(its.database, breaker);
+    DeadTokens tokens =
+        new DeadTokens(
+            its.database,
+            its.routes,
+            new PurgeBreaker(its.clock),
+            new Alerts(its.database, its.clock, its.meters),
+            its.clock,
+            its.meters);
+    MqttDelivery overMqtt =
+        wiring.mqttDelivery(its.directory, its.nodes, NODES, retries, its.clock, metrics);
+    Outboxes outboxes =
+        wiring.outboxes(
+            its.database, its.servers.lanes(), retries, overMqtt, its.clock, metrics);
+    lanes = new Lanes(its.providers, its.maxInFlight, POOL_SIZE, its.meters);
+    delivery =
+        wiring.delivery(
+            lanes,
+            overMqtt,
+            wiring.providerDelivery(
+                its.providers, settings, settledBefore, breaker, tokens, retries, its.clock),
+            settledBefore,
+            breaker,
+            outboxes,
+            its.database,
+            its.clock,
+            metrics);
+    owedMoves = wiring.owedMoves(settledBefore, overMqtt, outboxes, lanes);
+    consumers =
+        wiring.laneConsumers(
+            its.servers.connections(),
+            delivery,
+            lanes,
+            settings,
+            its.servers.lanes(),
+            new DeadLetters(its.servers.connections(), Clock.systemUTC()),
+            new SecureRandom(),
+            its.meters);
+    LaterStore later = new LaterStore(its.database);
     for (Priority priority : Priority.values()) {
-      fetchers.put(priority, new DeferredFetcher(lanes.atProviders(priority), later, clock));
+      fetchers.put(priority, new DeferredFetcher(lanes.atProviders(priority), later, its.clock));
     }
+  }
+
+  /// What a test chooses; the rest is as most tests have it.
+  public static final class Builder {
+    private final RealServers servers;
+    private final Nodes nodes;
+    private final RouteStore routes;
+    private final Clock clock;
+    private final MeterRegistry meters;
+    private SessionDirectory directory;
+    private DataSource database;
+    private int maxInFlight = 64;
+    private List<Provider> providers = List.of();
+
+    private Builder(
+        RealServers servers, Nodes nodes, RouteStore routes, Clock clock, MeterRegistry meters) {
+      this.servers = servers;
+      this.nodes = nodes;
+      this.routes = routes;
+      this.clock = clock;
+      this.meters = meters;
+      this.directory = servers.sessions();
+      this.database = servers.database();
+    }
+
+    Builder directory(SessionDirectory directory) {
+      this.directory = directory;
+      return this;
+    }
+
+    Builder database(DataSource database) {
+      this.database = database;
+      return this;
+    }
+
+    public Builder maxInFlight(int maxInFlight) {
+      this.maxInFlight = maxInFlight;
+      return this;
+    }
+
+    public Builder providers(Provider... providers) {
+      this.providers = List.of(providers);
+      return this;
+    }
+
+    public DeliveryForTests build() {
+      return new DeliveryForTests(this);
+    }
+  }
+
+  public static Builder at(
+      RealServers servers, Nodes nodes, RouteStore routes, Clock clock, MeterRegistry meters) {
+    return new Builder(servers, nodes, routes, clock, meters);
+  }
+
+  public static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {
+    return new Nodes(directory::nodes, NODES, clock, System::nanoTime, meters);
   }
 
   /// @see Delivery#deliver
@@ -78,115 +176,8 @@ public final class DeliveryForTests {
     Objects.requireNonNull(fetchers.get(priority)).fetch();
   }
 
-  public static Nodes nodes(SessionDirectory directory, Clock clock, MeterRegistry meters) {
-    return new Nodes(
-        directory::nodes,
-        new NodeSettings("gateway", new Secret("x"), 16, ANSWER_WITHIN),
-        clock,
-        System::nanoTime,
-        meters);
-  }
-
-  public static DeliveryForTests at(
-      RealServers servers,
-      SessionDirectory directory,
-      Nodes nodes,
-      RouteStore routes,
-      Clock clock,
-      MeterRegistry meters,
-      Provider... providers) {
-    return at(servers, directory, nodes, routes, clock, meters, 64, List.of(providers));
-  }
-
-  public static DeliveryForTests at(
-      RealServers servers,
-      SessionDirectory directory,
-      Nodes nodes,
-      RouteStore routes,
-      Clock clock,
-      MeterRegistry meters,
-      int maxInFlight,
-      List<Provider> providers) {
-    return at(
-        servers,
-        servers.database(),
-        directory,
-        nodes,
-        routes,
-        clock,
-        meters,
-        maxInFlight,
-        providers);
-  }
-
-  static DeliveryForTests at(
-      RealServers servers,
-      DataSource database,
-      SessionDirectory directory,
-      Nodes nodes,
-      RouteStore routes,
-      Clock clock,
-      MeterRegistry meters,
-      int maxInFlight,
-      List<Provider> providers) {
-    DeliveryMetrics metrics = new DeliveryMetrics(meters);
-    RetrySchedule retries = new RetrySchedule(new Random(1));
-    DatabaseCircuitBreaker breaker = new DatabaseCircuitBreaker(System::nanoTime);
-    SettledBefore settledBefore = new SettledBefore(database, breaker);
-    DeadTokens tokens =
-        new DeadTokens(
-            database,
-            routes,
-            new PurgeBreaker(clock),
-            new Alerts(database, clock, meters),
-            clock,
-            meters);
-    LaterStore later = new LaterStore(database);
-    Lanes lanes = new Lanes(providers, maxInFlight, POOL_SIZE, meters);
-    MqttDelivery overMqtt =
-        new MqttDelivery(
-            new NodeDelivery(directory, nodes, ANSWER_WITHIN, clock, metrics), retries);
-    Outboxes outboxes =
-        new Outboxes(
-            new MoveStore(
-                new InboxStore(database, servers.lanes(), clock),
-                later,
-                new DatabaseCircuitBreaker(System::nanoTime),
-                metrics),
-            servers.lanes(),
-            retries,
-            clock,
-            metrics,
-            overMqtt::lookIntoInbox);
-    Delivery delivery =
-        new Delivery(
-            lanes,
-            overMqtt,
-            new ProviderDelivery(
-                providers,
-                new ProviderOutcomes(tokens, breaker, retries, MAX_ERRORS, clock),
-                settledBefore),
-            settledBefore,
-            new WaitedFor(new Registrations(database), breaker),
-            outboxes,
-            clock,
-            metrics);
-    OwedMoves owedMoves =
-        new DeliveryConfiguration().owedMoves(settledBefore, overMqtt, outboxes, lanes);
-    return new DeliveryForTests(delivery, lanes, owedMoves, later, clock);
-  }
-
   /// The lanes of priority `normal`, as the worker consumes them.
-  public QueueConsumer normalLanes(RealServers servers, int maxInFlight, MeterRegistry meters) {
-    return new LaneConsumers(
-            servers.connections(),
-            delivery,
-            lanes,
-            new DeliverySettings(32, maxInFlight, MAX_ERRORS),
-            servers.lanes(),
-            new DeadLetters(servers.connections(), Clock.systemUTC()),
-            new SecureRandom(),
-            meters)
-        .of(Priority.NORMAL);
+  public QueueConsumer normalLanes() {
+    return consumers.of(Priority.NORMAL);
   }
 }

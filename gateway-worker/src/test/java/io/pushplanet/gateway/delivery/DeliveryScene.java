@@ -57,8 +57,9 @@ abstract class DeliveryScene {
   }
 
   DeliveryForTests delivery(Provider... providers) {
-    return DeliveryForTests.at(
-        servers, servers.sessions(), nodes, routes, clock, meters, providers);
+    return DeliveryForTests.at(servers, nodes, routes, clock, meters)
+        .providers(providers)
+        .build();
   }
 
   /// A device with one token.

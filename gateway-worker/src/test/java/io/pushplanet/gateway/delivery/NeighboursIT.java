@@ -468,13 +468,14 @@ class NeighboursIT {
   private DeliveryForTests delivery(SessionDirectory directory, Provider provider) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     return DeliveryForTests.at(
-        servers,
-        directory,
-        DeliveryForTests.nodes(directory, clock, meters),
-        new RouteStore(away),
-        clock,
-        meters,
-        provider);
+            servers,
+            DeliveryForTests.nodes(directory, clock, meters),
+            new RouteStore(away),
+            clock,
+            meters)
+        .directory(directory)
+        .providers(provider)
+        .build();
   }
 
   private static byte[] batch(Push push) {

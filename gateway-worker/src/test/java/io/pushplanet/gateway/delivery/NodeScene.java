@@ -60,16 +60,10 @@ abstract class NodeScene {
   }
 
   DeliveryForTests deliveryAt(DataSource database, Nodes nodes) {
-    return DeliveryForTests.at(
-        servers,
-        database,
-        servers.sessions(),
-        nodes,
-        new RouteStore(redis.connect()),
-        clock,
-        meters,
-        64,
-        List.of(providers()));
+    return DeliveryForTests.at(servers, nodes, new RouteStore(redis.connect()), clock, meters)
+        .database(database)
+        .providers(providers())
+        .build();
   }
 
   @AfterEach

@@ -44,7 +44,7 @@ class WorkerStopsIT extends NodeScene {
     connect("silent");
     connect("refused");
     node.answer("refused", Result.REFUSED);
-    GenericApplicationContext worker = worker(nodes, delivery.normalLanes(servers, 64, meters));
+    GenericApplicationContext worker = worker(nodes, delivery.normalLanes());
     servers
         .lanes()
         .publishAndWait(MQTT, List.of(together(waitingLong("silent"), waitingLong("refused"))));
@@ -53,8 +53,7 @@ class WorkerStopsIT extends NodeScene {
     worker.close();
 
     try (Nodes ofTheNext = DeliveryForTests.nodes(servers.sessions(), clock, meters)) {
-      QueueConsumer next =
-          deliveryAt(servers.database(), ofTheNext).normalLanes(servers, 64, meters);
+      QueueConsumer next = deliveryAt(servers.database(), ofTheNext).normalLanes();
       next.start();
       try {
         Eventually.within(

@@ -76,7 +76,7 @@ class LongLineIT {
                           .send(first, first.recipients().getFirst()))
                   .isInstanceOf(Accepted.class));
     }
-    lanes = worker.normalLanes(MAX_IN_FLIGHT);
+    lanes = worker.normalLanes();
   }
 
   @AfterEach

@@ -42,15 +42,10 @@ final class ProviderWorker implements AutoCloseable {
     redis = RedisClient.create(servers.services().redis().toString());
     nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
     delivery =
-        DeliveryForTests.at(
-            servers,
-            servers.sessions(),
-            nodes,
-            new RouteStore(redis.connect()),
-            clock,
-            meters,
-            maxInFlight,
-            Arrays.stream(channels).map(platform::provider).toList());
+        DeliveryForTests.at(servers, nodes, new RouteStore(redis.connect()), clock, meters)
+            .maxInFlight(maxInFlight)
+            .providers(Arrays.stream(channels).map(platform::provider).toArray(Provider[]::new))
+            .build();
   }
 
   void deliver(Channel channel, Push push) {
@@ -59,8 +54,8 @@ final class ProviderWorker implements AutoCloseable {
   }
 
   /// The lanes of priority `normal`, not started.
-  QueueConsumer normalLanes(int maxInFlight) {
-    return delivery.normalLanes(servers, maxInFlight, meters);
+  QueueConsumer normalLanes() {
+    return delivery.normalLanes();
   }
 
   /// The worker's tasks besides its lanes of priority `normal`: they refuse requests that wait in

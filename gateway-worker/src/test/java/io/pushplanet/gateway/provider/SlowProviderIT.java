@@ -82,7 +82,7 @@ class SlowProviderIT {
               assertThat(platform.provider(Channel.APNS).send(first, first.recipients().getFirst()))
                   .isInstanceOf(Accepted.class));
     }
-    lanes = worker.normalLanes(PLACES);
+    lanes = worker.normalLanes();
   }
 
   @AfterEach
