@@ -257,6 +257,7 @@ class DeliveryIT extends DeliveryScene {
     delivery.deliver(Channel.FCM, batch(push), true, Ticket.ofNoOrder());
 
     assertThat(fcm.sent).containsExactly("d1");
+    assertThat(events(DeliveryEvent.class)).isEmpty();
   }
 
   @Test

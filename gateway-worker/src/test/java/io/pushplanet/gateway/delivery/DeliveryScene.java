@@ -38,7 +38,7 @@ abstract class DeliveryScene {
   final RealServers servers = RealServers.start();
   private final RedisClient redis = RedisClient.create(servers.services().redis().toString());
   final RouteStore routes = new RouteStore(redis.connect());
-  private final Nodes nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
+  final Nodes nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
   final DeliveryForTests delivery = delivery(fcm, apns, hms);
 
   @BeforeEach

@@ -4,6 +4,7 @@ import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static io.pushplanet.common.testing.PushBuilder.recipient;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.RedisClient;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
@@ -14,6 +15,9 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import java.time.Duration;
 import java.util.List;
@@ -36,6 +40,38 @@ class OtherWaysIT extends DeliveryScene {
           assertThat(fallback.recipients()).containsExactly(both);
           assertThat(fallback.tried()).containsExactly(Channel.MQTT);
         });
+  }
+
+  @Test
+  void a_message_for_an_absent_device_is_parked_once() {
+    byte[] batch = batch(aPush(clock).from(APP).toMqtt("away").build());
+
+    delivery.deliver(Channel.MQTT, batch, false, Ticket.ofNoOrder());
+    delivery.deliver(Channel.MQTT, batch, true, Ticket.ofNoOrder());
+
+    assertThat(inbox())
+        .containsExactly("away");
+  }
+
+  @Test
+  void nothing_is_parked_while_redis_is_away() {
+    RedisClient nowhere = RedisClient.create("redis://127.0.0.1:1");
+    try (RedisLink away = RedisLink.open(nowhere)) {
+      DeliveryForTests.at(servers, nodes, routes, clock, meters)
+          .directory(new SessionDirectory(away, clock))
+          .build()
+          .deliver(
+              Channel.MQTT,
+              batch(aPush(clock).from(APP).toMqtt("here").build()),
+              false,
+              Ticket.ofNoOrder());
+    } finally {
+      nowhere.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    }
+
+    assertThat(inbox()).isEmpty();
+    assertThat(servers.sql().queryForList("SELECT reason FROM later", String.class))
+        .containsExactly(NodeDelivery.DIRECTORY_UNAVAILABLE);
   }
 
   @Test
