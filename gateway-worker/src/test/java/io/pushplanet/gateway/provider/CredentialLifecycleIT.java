@@ -51,6 +51,10 @@ import org.junit.jupiter.api.io.TempDir;
 class CredentialLifecycleIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Clock CLOCK = Clock.systemUTC();
+
+  /// The receiver refuses the first alert about this app.
+  private static final String UNHEARD = "unheard";
+
   private static final String SECRET = Base64.getEncoder().encodeToString(new byte[32]);
 
   @TempDir static Path state;
@@ -60,7 +64,11 @@ class CredentialLifecycleIT {
   private static final GreenMail MAILS = new GreenMail(ServerSetup.SMTP.dynamicPort());
   private static final Queue<Posted> POSTED = new ConcurrentLinkedQueue<>();
 
-  private record Posted(String id, String timestamp, String signature, String body) {}
+  private record Posted(String id, String timestamp, String signature, String body) {
+    boolean isAbout(String app) {
+      return body.contains("\"app\":\"" + app + "\"");
+    }
+  }
 
   @BeforeAll
   static void start() throws Exception {
@@ -68,14 +76,15 @@ class CredentialLifecycleIT {
     receiver.createContext(
         "/alerts",
         exchange -> {
-          POSTED.add(
+          Posted posted =
               new Posted(
                   exchange.getRequestHeaders().getFirst("webhook-id"),
                   exchange.getRequestHeaders().getFirst("webhook-timestamp"),
                   exchange.getRequestHeaders().getFirst("webhook-signature"),
-                  new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
-          // The first alert is refused, so it is posted again.
-          exchange.sendResponseHeaders(POSTED.size() == 1 ? 503 : 204, -1);
+                  new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+          boolean refuses = posted.isAbout(UNHEARD) && posted(UNHEARD).isEmpty();
+          POSTED.add(posted);
+          exchange.sendResponseHeaders(refuses ? 503 : 204, -1);
           exchange.close();
         });
     receiver.start();
@@ -108,20 +117,11 @@ class CredentialLifecycleIT {
   }
 
   @Test
-  void a_refused_credential_pauses_and_resumes_when_it_is_accepted_again() throws Exception {
-    ApnsKey.Issued issued = CredentialRows.key("LIFE000005", "REVOKED001");
-    ApnsKey.Issued neighbour = CredentialRows.key("LIFE000006", "NEIGHBOUR1");
-    platform.uploadKey("paused", issued, "production");
-    platform.uploadKey("neighbour", neighbour, "production");
-    accepted("paused");
-    platform.simulators.apnsDirectory().revoke("REVOKED001");
+  void operators_hear_of_a_refused_credential() {
     Instant refusedAt = CLOCK.instant();
 
-    Eventually.within(
-        PATIENCE,
-        () -> assertThat(send("paused")).isEqualTo(new CredentialFault(0, "credential_paused")));
+    refused("paused", CredentialRows.key("LIFE000005", "REVOKED001"));
 
-    // Operators see it on the dashboard, in the audit log, as a metric, and by webhook.
     assertThat(
             rows.sql()
                 .queryForObject(
@@ -145,34 +145,72 @@ class CredentialLifecycleIT {
                       .tag("app", "paused")
                       .gauge())
               .isNotNull();
-          assertThat(POSTED)
-              .anyMatch(posted ->
-                  posted.body().contains("\"app\":\"paused\"")
-                      && posted.body().contains("credential_paused")
-                      && posted.body().contains("InvalidProviderToken"));
+          assertThat(posted("paused"))
+              .anySatisfy(posted -> {
+                assertThat(posted.body()).contains("credential_paused", "InvalidProviderToken");
+                assertThat(isSigned(posted)).isTrue();
+              });
         });
     assertThat(Duration.between(refusedAt, CLOCK.instant())).isLessThan(Duration.ofMinutes(1));
-    assertThat(POSTED).allMatch(CredentialLifecycleIT::isSigned);
-    long seen = requests("paused");
+  }
 
-    // Nothing more is sent with it, and no other app is held up.
-    assertThat(send("paused")).isEqualTo(new CredentialFault(0, "credential_paused"));
-    assertThat(requests("paused")).isEqualTo(seen);
+  @Test
+  void an_alert_that_the_receiver_refuses_is_posted_again() {
+    refused(UNHEARD, CredentialRows.key("LIFE000012", "REVOKED002"));
+
+    Eventually.within(PATIENCE, () -> assertThat(posted(UNHEARD)).hasSize(2));
+    Posted first = posted(UNHEARD).getFirst();
+    Posted second = posted(UNHEARD).getLast();
+    assertThat(second.id()).isEqualTo(first.id());
+    assertThat(second.body()).isEqualTo(first.body());
+    assertThat(isSigned(second)).isTrue();
+  }
+
+  @Test
+  void nothing_more_is_sent_with_a_paused_credential_and_no_other_app_is_held_up() {
+    platform.uploadKey(
+        "neighbour", CredentialRows.key("LIFE000006", "NEIGHBOUR1"), "production");
+    refused("resting", CredentialRows.key("LIFE000013", "REVOKED003"));
+    long seen = requests("resting");
+
+    assertThat(send("resting")).isEqualTo(new CredentialFault(0, "credential_paused"));
     accepted("neighbour");
 
-    // The waiting message is due as soon as the credential is repaired.
-    Push waiting = aPush(CLOCK).from("paused").toApns("d9", "99".repeat(32)).build();
+    assertThat(requests("resting")).isEqualTo(seen);
+  }
+
+  @Test
+  void messages_of_a_paused_credential_go_when_it_is_accepted_again() {
+    ApnsKey.Issued issued = CredentialRows.key("LIFE000014", "REVOKED004");
+    refused("repaired", issued);
+    Push waiting = aPush(CLOCK).from("repaired").toApns("d9", "99".repeat(32)).build();
     keep(waiting, Channel.APNS, "credential_paused");
+
     platform.simulators.apnsDirectory().register(issued.key());
     // Written as the dashboard's button writes it.
     rows.sql()
         .update(
-            "UPDATE credentials SET probe_at = ? WHERE app_id = 'paused' AND state = 'active'",
+            "UPDATE credentials SET probe_at = ? WHERE app_id = 'repaired' AND state = 'active'",
             Timestamp.from(CLOCK.instant()));
 
-    Eventually.within(PATIENCE, () -> accepted("paused"));
+    Eventually.within(PATIENCE, () -> accepted("repaired"));
     Eventually.within(
-        PATIENCE, () -> assertThat(dueAt("paused")).isBefore(CLOCK.instant().plusSeconds(1)));
+        PATIENCE, () -> assertThat(dueAt("repaired")).isBefore(CLOCK.instant().plusSeconds(1)));
+  }
+
+  /// Uploads a key that Apple accepts at first. Returns when Apple has refused it and it is paused.
+  private static void refused(String app, ApnsKey.Issued issued) {
+    platform.uploadKey(app, issued, "production");
+    accepted(app);
+    platform.simulators.apnsDirectory().revoke(issued.key().keyId());
+    Eventually.within(
+        PATIENCE,
+        () -> assertThat(send(app)).isEqualTo(new CredentialFault(0, "credential_paused")));
+  }
+
+  /// The alerts about an app that the receiver got.
+  private static List<Posted> posted(String app) {
+    return POSTED.stream().filter(posted -> posted.isAbout(app)).toList();
   }
 
   @Test
