@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 /// The schedule of the senders that share this object. [RedisSchedule] does the same for all
-/// workers: change both. Thread-safe.
+/// workers: change both, and `ScheduleContract`, which tests both. Thread-safe.
 final class LocalSchedule implements Schedule {
   private final Clock clock;
   private final double mostPerSecond;
