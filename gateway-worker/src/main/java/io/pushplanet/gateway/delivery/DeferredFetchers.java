@@ -20,11 +20,7 @@ final class DeferredFetchers {
   private final MeterRegistry meters;
 
   DeferredFetchers(
-      Lanes lanes,
-      LaterStore later,
-      LanePublisher publisher,
-      Clock clock,
-      MeterRegistry meters) {
+      Lanes lanes, LaterStore later, LanePublisher publisher, Clock clock, MeterRegistry meters) {
     this.lanes = lanes;
     this.later = later;
     this.publisher = publisher;

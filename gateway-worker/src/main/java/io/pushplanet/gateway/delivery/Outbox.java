@@ -94,8 +94,7 @@ final class Outbox implements AutoCloseable {
     this.clock = clock;
     this.metrics = metrics;
     this.writer =
-        new OutboxWriter(
-            moves, lanes, databasePermits, parked -> onParked.accept(parked, this));
+        new OutboxWriter(moves, lanes, databasePermits, parked -> onParked.accept(parked, this));
   }
 
   /// Does work that uses MySQL, holding a database permit of the lane. Must not be called while

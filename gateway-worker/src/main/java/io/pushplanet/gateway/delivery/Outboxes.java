@@ -53,12 +53,6 @@ final class Outboxes {
   /// @param databasePermits of the lane; its outboxes share them
   Outbox outbox(DatabasePermits databasePermits) {
     return new Outbox(
-        moves,
-        new Confirms(lanes, budget),
-        databasePermits,
-        retries,
-        clock,
-        metrics,
-        onParked);
+        moves, new Confirms(lanes, budget), databasePermits, retries, clock, metrics, onParked);
   }
 }

@@ -120,18 +120,20 @@ public final class BroadcastSweeper {
   /// The devices whose positions have not passed the list.
   private List<DeviceId> waiting(Place place, List<DeviceId> devices) {
     Map<String, Long> positions = new HashMap<>();
-    devices.stream().gather(Gatherers.windowFixed(DEVICES_PER_SELECT)).forEach(some -> {
-      List<Object> arguments = new ArrayList<>();
-      arguments.add(place.app());
-      some.forEach(device -> arguments.add(device.value()));
-      database.query(
-          "SELECT device_id, seq FROM broadcast_positions WHERE app_id = ? AND device_id IN (%s)"
-              .formatted(String.join(", ", Collections.nCopies(some.size(), "?"))),
-          row -> {
-            positions.put(row.getString("device_id"), row.getLong("seq"));
-          },
-          arguments.toArray());
-    });
+    devices.stream()
+        .gather(Gatherers.windowFixed(DEVICES_PER_SELECT))
+        .forEach(some -> {
+          List<Object> arguments = new ArrayList<>();
+          arguments.add(place.app());
+          some.forEach(device -> arguments.add(device.value()));
+          database.query(
+              "SELECT device_id, seq FROM broadcast_positions WHERE app_id = ? AND device_id IN (%s)"
+                  .formatted(String.join(", ", Collections.nCopies(some.size(), "?"))),
+              row -> {
+                positions.put(row.getString("device_id"), row.getLong("seq"));
+              },
+              arguments.toArray());
+        });
     return devices.stream()
         .filter(device -> positions.getOrDefault(device.value(), 0L) < place.seq())
         .toList();

@@ -59,14 +59,20 @@ final class InboxRows {
   }
 
   private void deleteSorted(List<Row> rows) {
-    rows.stream().gather(Gatherers.windowFixed(AT_ONCE)).forEach(some -> {
-      List<Object> keys = new ArrayList<>();
-      some.forEach(row ->
-          Collections.addAll(
-              keys, row.app().value(), row.device().value(), row.slot(), row.message().value()));
-      database.update(
-          DELETE.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_MESSAGE))),
-          keys.toArray());
-    });
+    rows.stream()
+        .gather(Gatherers.windowFixed(AT_ONCE))
+        .forEach(some -> {
+          List<Object> keys = new ArrayList<>();
+          some.forEach(row ->
+              Collections.addAll(
+                  keys,
+                  row.app().value(),
+                  row.device().value(),
+                  row.slot(),
+                  row.message().value()));
+          database.update(
+              DELETE.formatted(String.join(" OR ", Collections.nCopies(some.size(), ONE_MESSAGE))),
+              keys.toArray());
+        });
   }
 }

@@ -14,5 +14,4 @@ import org.springframework.validation.annotation.Validated;
 @Validated
 @ConfigurationProperties(prefix = "gateway.later", ignoreUnknownFields = false)
 record LaterSettings(
-    @NotNull @DefaultValue("250ms") Duration period,
-    @NotNull @DefaultValue("1s") Duration sweep) {}
+    @NotNull @DefaultValue("250ms") Duration period, @NotNull @DefaultValue("1s") Duration sweep) {}

@@ -147,8 +147,7 @@ public final class LaterStore {
       List<Chosen> some =
           choose(CHOOSE_WITH_MESSAGE, app, lane, shortened(reason), latest, last, devices);
       List<Chosen> taken =
-          new ArrayList<>(
-              some.stream().takeWhile(one -> requests.add(one.message())).toList());
+          new ArrayList<>(some.stream().takeWhile(one -> requests.add(one.message())).toList());
       if (!taken.isEmpty()) {
         last = taken.getLast();
       }

@@ -31,11 +31,13 @@ final class Requests {
       return false;
     }
     devices.put(message, before + 1);
-    numbers.computeIfAbsent(message, _ -> {
-      int number = used.nextClearBit(0);
-      used.set(number);
-      return number;
-    });
+    numbers.computeIfAbsent(
+        message,
+        _ -> {
+          int number = used.nextClearBit(0);
+          used.set(number);
+          return number;
+        });
     begun += begins ? 1 : 0;
     return true;
   }

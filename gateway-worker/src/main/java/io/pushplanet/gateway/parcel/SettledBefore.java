@@ -79,10 +79,12 @@ public final class SettledBefore {
     Set<String> ended = new HashSet<>();
     Set<String> byMqtt = new HashSet<>();
     Set<MessageId> stopped = new HashSet<>();
-    parcels.stream().gather(Gatherers.windowFixed(ROWS_PER_SELECT)).forEach(some -> {
-      collect(some, ended, byMqtt);
-      stopped.addAll(cancellations.among(some.stream().map(it -> it.push().id()).toList()));
-    });
+    parcels.stream()
+        .gather(Gatherers.windowFixed(ROWS_PER_SELECT))
+        .forEach(some -> {
+          collect(some, ended, byMqtt);
+          stopped.addAll(cancellations.among(some.stream().map(it -> it.push().id()).toList()));
+        });
     breaker.answered();
     List<Parcel> left = new ArrayList<>();
     List<Parcel> calledOff = new ArrayList<>();

@@ -231,24 +231,26 @@ public final class StatisticsWriter {
 
   private Map<DeliveryKey, DeliveryRow> lock(SortedSet<DeliveryKey> keys) {
     Map<DeliveryKey, DeliveryRow> rows = HashMap.newHashMap(keys.size());
-    keys.stream().gather(Gatherers.windowFixed(ROWS_PER_SELECT)).forEach(some -> {
-      List<Object> arguments = new ArrayList<>(3 * some.size());
-      for (DeliveryKey key : some) {
-        Collections.addAll(
-            arguments, key.message().day(), key.message().value(), key.device().value());
-      }
-      String which = String.join(" OR ", Collections.nCopies(some.size(), ONE_ROW));
-      database.query(
-          LOCK_ROWS.formatted(which),
-          row -> {
-            DeliveryKey key =
-                new DeliveryKey(
-                    new MessageId(row.getString("message_id")),
-                    new DeviceId(row.getString("device_id")));
-            rows.put(key, read(row));
-          },
-          arguments.toArray());
-    });
+    keys.stream()
+        .gather(Gatherers.windowFixed(ROWS_PER_SELECT))
+        .forEach(some -> {
+          List<Object> arguments = new ArrayList<>(3 * some.size());
+          for (DeliveryKey key : some) {
+            Collections.addAll(
+                arguments, key.message().day(), key.message().value(), key.device().value());
+          }
+          String which = String.join(" OR ", Collections.nCopies(some.size(), ONE_ROW));
+          database.query(
+              LOCK_ROWS.formatted(which),
+              row -> {
+                DeliveryKey key =
+                    new DeliveryKey(
+                        new MessageId(row.getString("message_id")),
+                        new DeviceId(row.getString("device_id")));
+                rows.put(key, read(row));
+              },
+              arguments.toArray());
+        });
     return rows;
   }
 

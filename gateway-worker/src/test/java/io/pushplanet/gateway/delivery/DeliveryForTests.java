@@ -67,8 +67,7 @@ public final class DeliveryForTests {
     MqttDelivery overMqtt =
         wiring.mqttDelivery(its.directory, its.nodes, NODES, retries, its.clock, metrics);
     Outboxes outboxes =
-        wiring.outboxes(
-            its.database, its.servers.lanes(), retries, overMqtt, its.clock, metrics);
+        wiring.outboxes(its.database, its.servers.lanes(), retries, overMqtt, its.clock, metrics);
     lanes = new Lanes(its.providers, its.maxInFlight, POOL_SIZE, its.meters);
     delivery =
         wiring.delivery(

@@ -57,9 +57,7 @@ abstract class DeliveryScene {
   }
 
   DeliveryForTests delivery(Provider... providers) {
-    return DeliveryForTests.at(servers, nodes, routes, clock, meters)
-        .providers(providers)
-        .build();
+    return DeliveryForTests.at(servers, nodes, routes, clock, meters).providers(providers).build();
   }
 
   /// A device with one token.

@@ -49,8 +49,7 @@ class OtherWaysIT extends DeliveryScene {
     delivery.deliver(Channel.MQTT, batch, false, Ticket.ofNoOrder());
     delivery.deliver(Channel.MQTT, batch, true, Ticket.ofNoOrder());
 
-    assertThat(inbox())
-        .containsExactly("away");
+    assertThat(inbox()).containsExactly("away");
   }
 
   @Test

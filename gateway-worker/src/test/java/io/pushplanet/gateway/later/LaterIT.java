@@ -152,7 +152,8 @@ class LaterIT {
       long before = rowsRead(counted);
       int brought =
           new LaterStore(counted)
-              .bringAllForward(new AppId("shop"), List.of(LANE), List.of("paused"), clock.instant());
+              .bringAllForward(
+                  new AppId("shop"), List.of(LANE), List.of("paused"), clock.instant());
 
       assertThat(brought).isEqualTo(each);
       // Each row once to choose it, and once more to change it.
@@ -232,7 +233,8 @@ class LaterIT {
     }
     store.keep(all);
 
-    int requests = store.bringNeighboursForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16);
+    int requests =
+        store.bringNeighboursForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16);
 
     assertThat(requests).isEqualTo(40);
     assertThat(due.bringBack()).isEqualTo(DueLane.MAX_ROWS);
@@ -241,7 +243,8 @@ class LaterIT {
     assertThat(back)
         .containsExactlyInAnyOrderElementsOf(all.stream().limit(640).map(Later::push).toList());
     assertThat(back.subList(0, 320)).extracting(Push::id).containsOnly(one.id());
-    assertThat(store.bringNeighboursForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16))
+    assertThat(
+            store.bringNeighboursForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16))
         .as("two of 180")
         .isEqualTo(24);
   }
@@ -250,7 +253,9 @@ class LaterIT {
   void messages_of_one_device_each_are_a_request_each() {
     store.keep(many(100, Duration.ofMinutes(5)));
 
-    assertThat(store.bringNeighboursForward(new AppId("shop"), LANE, "paused", clock.instant(), 40, 16))
+    assertThat(
+            store.bringNeighboursForward(
+                new AppId("shop"), LANE, "paused", clock.instant(), 40, 16))
         .isEqualTo(40);
     assertThat(due.bringBack()).isEqualTo(40);
   }
@@ -278,8 +283,9 @@ class LaterIT {
       }
 
       Future<Integer> requests =
-          threads.submit(
-              () -> store.bringNeighboursForward(new AppId("shop"), LANE, "slow", clock.instant(), 2, 16));
+          threads.submit(() ->
+              store.bringNeighboursForward(
+                  new AppId("shop"), LANE, "slow", clock.instant(), 2, 16));
       Eventually.within(Duration.ofSeconds(60), () -> assertThat(someoneWaits()).isTrue());
       another.commit();
 

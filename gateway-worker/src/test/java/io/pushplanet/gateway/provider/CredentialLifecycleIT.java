@@ -168,8 +168,7 @@ class CredentialLifecycleIT {
 
   @Test
   void nothing_more_is_sent_with_a_paused_credential_and_no_other_app_is_held_up() {
-    platform.uploadKey(
-        "neighbour", CredentialRows.key("LIFE000006", "NEIGHBOUR1"), "production");
+    platform.uploadKey("neighbour", CredentialRows.key("LIFE000006", "NEIGHBOUR1"), "production");
     refused("resting", CredentialRows.key("LIFE000013", "REVOKED003"));
     long seen = requests("resting");
 
