@@ -2,8 +2,6 @@ package io.pushplanet.dispatcher.activity;
 
 import io.pushplanet.common.access.Scope;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
@@ -18,13 +16,12 @@ import io.pushplanet.dispatcher.message.Page;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -62,25 +59,20 @@ class ChannelController {
   private final ChannelMapper mapper;
   private final IdempotentRequests idempotency;
   private final Bodies bodies;
-  private final MessageIds ids;
   private final Clock clock;
 
   ChannelController(
-      ChannelMapper mapper,
-      IdempotentRequests idempotency,
-      Bodies bodies,
-      MessageIds ids,
-      Clock clock) {
+      ChannelMapper mapper, IdempotentRequests idempotency, Bodies bodies, Clock clock) {
     this.mapper = mapper;
     this.idempotency = idempotency;
     this.bodies = bodies;
-    this.ids = ids;
     this.clock = clock;
   }
 
   @PostMapping(CHANNELS)
   @Needs(Scope.SEND)
-  ResponseEntity<byte[]> make(Caller caller, HttpServletRequest request) throws IOException {
+  void make(Caller caller, HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
     JsonBody body = bodies.json(caller.app(), request);
     Findings findings = new Findings();
     Fields fields = new Fields(body.root(), "", findings);
@@ -88,26 +80,19 @@ class ChannelController {
     Keeps keeps = fields.word("keeps", Keeps.class);
     fields.done();
     findings.refuse();
-    Function<MessageId, Answer> work =
-        id ->
-            made(
-                caller.app(),
-                ActivityChannelId.of(id),
-                word(environment == null ? Environment.PRODUCTION : environment),
-                word(keeps == null ? Keeps.NEWEST : keeps));
-    String key = IdempotentRequests.key(request);
-    IdempotentRequests.Given given =
-        key == null
-            ? new IdempotentRequests.Given(work.apply(ids.next()), false)
-            : idempotency.once(caller.app(), "live-activity-channels", key, body.bytes(), work);
-    Answer answer = given.answer();
-    ResponseEntity.BodyBuilder told =
-        ResponseEntity.status(answer.status()).contentType(MediaType.APPLICATION_JSON);
-    Optional.ofNullable(answer.location()).map(URI::create).ifPresent(told::location);
-    if (given.replayed()) {
-      told.header("Idempotency-Replayed", "true");
-    }
-    return told.body(answer.body().getBytes(StandardCharsets.UTF_8));
+    idempotency
+        .once(
+            caller.app(),
+            "live-activity-channels",
+            request,
+            body.bytes(),
+            id ->
+                made(
+                    caller.app(),
+                    ActivityChannelId.of(id),
+                    word(environment == null ? Environment.PRODUCTION : environment),
+                    word(keeps == null ? Keeps.NEWEST : keeps)))
+        .writeTo(response);
   }
 
   private Answer made(AppId app, ActivityChannelId channel, String environment, String keeps) {

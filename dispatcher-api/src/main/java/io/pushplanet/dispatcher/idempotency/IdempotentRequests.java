@@ -13,6 +13,8 @@ import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
@@ -23,6 +25,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 
 /// Gives one answer for one Idempotency-Key of an app for 24 hours. The reservation keeps the
@@ -70,12 +73,45 @@ public class IdempotentRequests {
   }
 
   /// @param replayed whether the answer was given before
-  public record Given(Answer answer, boolean replayed) {}
+  public record Given(Answer answer, boolean replayed) {
+    /// Writes the answer by hand, because this is the hot path: for a `ResponseEntity` Spring would
+    /// negotiate a content type that is fixed here.
+    public void writeTo(HttpServletResponse response) throws IOException {
+      byte[] body = utf8(answer.body());
+      response.setStatus(answer.status());
+      response.setContentType(MediaType.APPLICATION_JSON_VALUE);
+      if (answer.location() != null) {
+        response.setHeader("Location", answer.location());
+      }
+      if (replayed) {
+        response.setHeader("Idempotency-Replayed", "true");
+      }
+      response.setContentLength(body.length);
+      response.getOutputStream().write(body);
+    }
+  }
 
-  /// The Idempotency-Key of the request, or null.
+  /// Runs `work`, unless a request with the same Idempotency-Key was answered before: then gives
+  /// that answer again.
   ///
-  /// @throws ProblemException 422 when there are several, because it is unknown which one was meant
-  public static @Nullable String key(HttpServletRequest request) {
+  /// @param operation keeps the keys of different endpoints apart
+  /// @throws ProblemException 409 while the first request runs, 422 when the request has several
+  ///     keys, or one that was used with another body, 503 when Redis is away
+  public Given once(
+      AppId app,
+      String operation,
+      HttpServletRequest request,
+      byte[] body,
+      Function<MessageId, Answer> work) {
+    String key = key(request);
+    return key == null
+        ? new Given(work.apply(ids.next()), false)
+        : once(app, operation, key, body, work);
+  }
+
+  /// The Idempotency-Key of the request, or null. With several keys it is unknown which one was
+  /// meant.
+  private static @Nullable String key(HttpServletRequest request) {
     Enumeration<String> keys = request.getHeaders("Idempotency-Key");
     String key = keys.hasMoreElements() ? keys.nextElement() : null;
     if (keys.hasMoreElements()) {
@@ -84,12 +120,7 @@ public class IdempotentRequests {
     return key;
   }
 
-  /// Runs `work`, unless the same request was answered before: then gives that answer again.
-  ///
-  /// @param operation keeps the keys of different endpoints apart
-  /// @throws ProblemException 409 while the first request runs, 422 when the key was used with
-  ///     another body, 503 when Redis is away
-  public Given once(
+  private Given once(
       AppId app, String operation, String key, byte[] body, Function<MessageId, Answer> work) {
     requireForm(key);
     String name = "idempotency:" + app + ":" + operation + ":" + hash(utf8(key));

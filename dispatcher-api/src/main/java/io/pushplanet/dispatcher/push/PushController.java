@@ -1,7 +1,6 @@
 package io.pushplanet.dispatcher.push;
 
 import io.pushplanet.common.access.Scope;
-import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
@@ -18,7 +17,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
@@ -64,12 +62,12 @@ class PushController {
   void send(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MAX_MESSAGE_BYTES);
-    Given answer =
-        memoryLimits.forBody(
+    memoryLimits
+        .forBody(
             caller.app(),
             bytes.length,
-            () -> sendMessage(caller, request, JsonBody.of(bytes), response));
-    write(answer, response);
+            () -> sendMessage(caller, request, JsonBody.of(bytes), response))
+        .writeTo(response);
   }
 
   private Given sendMessage(
@@ -82,11 +80,11 @@ class PushController {
 
   private Given dispatchOnce(
       Caller caller, HttpServletRequest request, JsonBody body, SendRequest wanted) {
-    return answerOnce(
-        caller,
+    return idempotency.once(
+        caller.app(),
         "messages",
         request,
-        body,
+        body.bytes(),
         id -> {
           Receipt receipt = dispatch.send(caller.app(), wanted, id, traceparent(request));
           return new Answer(
@@ -101,23 +99,23 @@ class PushController {
   void sendBatch(Caller caller, HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     byte[] bytes = bodies.bytes(caller.app(), request, Bodies.MAX_MESSAGE_BYTES);
-    Given answer =
-        memoryLimits.forBatch(
+    memoryLimits
+        .forBatch(
             caller.app(),
             bytes.length,
-            () -> sendMessages(caller, request, JsonBody.of(bytes), response));
-    write(answer, response);
+            () -> sendMessages(caller, request, JsonBody.of(bytes), response))
+        .writeTo(response);
   }
 
   private Given sendMessages(
       Caller caller, HttpServletRequest request, JsonBody body, HttpServletResponse response) {
     List<JsonNode> messages = BatchSend.read(body.root());
     rateLimits.take(caller.app(), messages.size(), response);
-    return answerOnce(
-        caller,
+    return idempotency.once(
+        caller.app(),
         "batch",
         request,
-        body,
+        body.bytes(),
         seed -> {
           BatchSend.Outcome outcome =
               batches.send(
@@ -143,37 +141,6 @@ class PushController {
     SendRequest wanted = SendRequestReader.read(body.root());
     return memoryLimits.forDevices(
         caller.app(), wanted.audience(), () -> dispatch.validate(caller.app(), wanted, ids.next()));
-  }
-
-  /// Does the work, unless a request with the same Idempotency-Key was answered before: then its
-  /// answer is given again.
-  private Given answerOnce(
-      Caller caller,
-      String operation,
-      HttpServletRequest request,
-      JsonBody body,
-      Function<MessageId, Answer> work) {
-    String key = IdempotentRequests.key(request);
-    return key == null
-        ? new Given(work.apply(ids.next()), false)
-        : idempotency.once(caller.app(), operation, key, body.bytes(), work);
-  }
-
-  /// Writes the answer by hand, because this is the hot path: for a `ResponseEntity` Spring would
-  /// negotiate a content type that is fixed here.
-  private static void write(Given given, HttpServletResponse response) throws IOException {
-    Answer answer = given.answer();
-    byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
-    response.setStatus(answer.status());
-    response.setContentType(MediaType.APPLICATION_JSON_VALUE);
-    if (answer.location() != null) {
-      response.setHeader("Location", answer.location());
-    }
-    if (given.replayed()) {
-      response.setHeader("Idempotency-Replayed", "true");
-    }
-    response.setContentLength(body.length);
-    response.getOutputStream().write(body);
   }
 
   private static @Nullable String traceparent(HttpServletRequest request) {
