@@ -254,7 +254,7 @@ final class RunningDispatcher {
     }
     try {
       Answer answer = new Answer(http.send(request.build(), HttpResponse.BodyHandlers.ofString()));
-      ApiDescription.requireToldStatus(method, path, answer.status());
+      ApiDescription.check(method, path, answer.http());
       return answer;
     } catch (IOException e) {
       throw new IllegalStateException(method + " " + path + ": " + e, e);
