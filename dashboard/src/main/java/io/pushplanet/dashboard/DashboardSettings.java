@@ -7,6 +7,7 @@ import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.net.URI;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -27,10 +28,10 @@ import org.springframework.validation.annotation.Validated;
 @ConfigurationProperties(prefix = "dashboard", ignoreUnknownFields = false)
 public record DashboardSettings(
     @NotNull @DefaultValue("http://127.0.0.1:8080") URI dispatcherUrl,
-    @NotNull @DefaultValue("5s") Duration testPushTimeout,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("5s") Duration testPushTimeout,
     @Positive @DefaultValue("4") int maxPasswordChecks,
-    @NotNull @DefaultValue("15s") Duration credentialCheckWithin,
-    @NotNull @DefaultValue("1d") Duration credentialOverlap,
+    @NotNull @DurationMin @DefaultValue("15s") Duration credentialCheckWithin,
+    @NotNull @DurationMin @DefaultValue("1d") Duration credentialOverlap,
     @NotNull @DefaultValue("400d") Duration auditRetention,
     @Valid @NotNull @DefaultValue BootstrapOperator bootstrapOperator) {
   @AssertTrue(message = "dashboard.audit-retention must be positive")

@@ -3,9 +3,13 @@ package io.pushplanet.dashboard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.settings.PlatformConfiguration;
+import io.pushplanet.common.testing.SettingsTable;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
@@ -43,6 +47,24 @@ class DashboardSettingsTest {
         .withPropertyValues("dashboard.dispatcher-uri=http://127.0.0.1:1")
         .run(started ->
             assertThat(started.getStartupFailure()).hasStackTraceContaining("dispatcher-uri"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("durations")
+  void a_negative_duration_stops_the_start(String setting) {
+    context.withPropertyValues(setting + "=-1s").run(started -> assertThat(started).hasFailed());
+  }
+
+  static Set<String> durations() {
+    return SettingsTable.durations("dashboard");
+  }
+
+  @Test
+  void a_test_push_without_time_stops_the_start() {
+    context
+        .withPropertyValues("dashboard.test-push-timeout=0s")
+        .run(started ->
+            assertThat(started.getStartupFailure()).hasStackTraceContaining("DurationMin"));
   }
 
   @Test

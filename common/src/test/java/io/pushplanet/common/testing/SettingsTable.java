@@ -15,6 +15,7 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
@@ -23,6 +24,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.hibernate.validator.constraints.time.DurationMin;
 import tools.jackson.databind.JsonNode;
 
 /// The settings of one module as a Markdown table: names, defaults and meanings as Spring Boot's
@@ -59,6 +61,17 @@ public final class SettingsTable {
   public static Set<String> names(String module) {
     Set<String> names = new TreeSet<>();
     properties(module).forEach(property -> names.add(property.get("name").stringValue()));
+    return names;
+  }
+
+  /// The names of the durations among the settings of one module.
+  public static Set<String> durations(String module) {
+    Set<String> names = new TreeSet<>();
+    for (JsonNode property : properties(module)) {
+      if (property.get("type").stringValue().equals(Duration.class.getName())) {
+        names.add(property.get("name").stringValue());
+      }
+    }
     return names;
   }
 
@@ -104,6 +117,10 @@ public final class SettingsTable {
   private static String limits(AnnotatedElement declared) {
     Min least = declared.getAnnotation(Min.class);
     Max most = declared.getAnnotation(Max.class);
+    DurationMin shortest = declared.getAnnotation(DurationMin.class);
+    if (shortest != null) {
+      return ", from " + text(shortest);
+    }
     String from =
         declared.isAnnotationPresent(Positive.class)
             ? "1"
@@ -114,6 +131,10 @@ public final class SettingsTable {
       return "";
     }
     return most == null ? ", from " + from : ", " + from + " to " + most.value();
+  }
+
+  private static String text(DurationMin shortest) {
+    return shortest.millis() > 0 ? shortest.millis() + "ms" : shortest.seconds() + "s";
   }
 
   private static String preset(JsonNode property, AnnotatedElement declared) {

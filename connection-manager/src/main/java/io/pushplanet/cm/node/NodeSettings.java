@@ -10,6 +10,7 @@ import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -92,7 +93,7 @@ record NodeSettings(
       @NotNull @DefaultValue("0B") DataSize partialBytes,
       @NotNull @DefaultValue("256KB") DataSize pendingBytes,
       @NotNull @DefaultValue("16MB") DataSize gatewayPendingBytes,
-      @NotNull @DefaultValue("30s") Duration writeStall,
+      @NotNull @DurationMin(millis = 1) @DefaultValue("30s") Duration writeStall,
       @Positive @DefaultValue("1024") int backlog) {}
 
   /// @param maxSessions most devices on this node; the next device is told Server busy, or to go
@@ -129,9 +130,9 @@ record NodeSettings(
   ///     raised to what that needs
   record Drain(
       @Min(1) @Max(io.pushplanet.cm.node.Drain.MAX_PER_SECOND) @DefaultValue("500") int perSecond,
-      @NotNull @DefaultValue("5s") Duration notice,
-      @NotNull @DefaultValue("3s") Duration settle,
-      @NotNull @DefaultValue("10s") Duration longestAtStop) {}
+      @NotNull @DurationMin @DefaultValue("5s") Duration notice,
+      @NotNull @DurationMin @DefaultValue("3s") Duration settle,
+      @NotNull @DurationMin @DefaultValue("10s") Duration longestAtStop) {}
 
   /// @param learn whether MQTT 5 devices are told the longest keep-alive that their network has
   ///     proven
@@ -141,7 +142,7 @@ record NodeSettings(
   record KeepAlive(
       @DefaultValue("true") boolean learn,
       @Positive @DefaultValue("4096") int networks,
-      @NotNull @DefaultValue("20s") Duration deadPathAfter) {}
+      @NotNull @DurationMin @DefaultValue("20s") Duration deadPathAfter) {}
 
   /// @param window most messages in flight to one device
   /// @param waiting most messages that wait for room in a window
@@ -152,8 +153,8 @@ record NodeSettings(
   record Session(
       @Min(1) @Max(1000) @DefaultValue("16") int window,
       @Min(2) @DefaultValue("128") int waiting,
-      @NotNull @DefaultValue("2s") Duration holdUntilSubscribed,
-      @NotNull @DefaultValue("1m") Duration acknowledgeWithin) {}
+      @NotNull @DurationMin @DefaultValue("2s") Duration holdUntilSubscribed,
+      @NotNull @DurationMin(millis = 1) @DefaultValue("1m") Duration acknowledgeWithin) {}
 
   /// @param waiting connects and disconnects that wait for Redis; the next connect is told Server
   ///     busy
@@ -169,11 +170,11 @@ record NodeSettings(
   /// @param heartbeatEvery how often this node renews its lease, which runs 15 s
   record Directory(
       @Positive @DefaultValue("50000") int waiting,
-      @NotNull @DefaultValue("5s") Duration claimWithin,
-      @NotNull @DefaultValue("1s") Duration formerWithin,
-      @NotNull @DefaultValue("25ms") Duration together,
-      @NotNull @DefaultValue("5m") Duration verifyEvery,
-      @NotNull @DefaultValue("3s") Duration heartbeatEvery) {}
+      @NotNull @DurationMin(millis = 1) @DefaultValue("5s") Duration claimWithin,
+      @NotNull @DurationMin @DefaultValue("1s") Duration formerWithin,
+      @NotNull @DurationMin @DefaultValue("25ms") Duration together,
+      @NotNull @DurationMin(millis = 1) @DefaultValue("5m") Duration verifyEvery,
+      @NotNull @DurationMin(millis = 1) @DefaultValue("3s") Duration heartbeatEvery) {}
 
   /// @param readers SELECT statements at once
   /// @param waiting devices that wait to be read, and delivered rows that wait to be deleted
@@ -187,11 +188,11 @@ record NodeSettings(
   record Inbox(
       @Positive @DefaultValue("2") int readers,
       @Positive @DefaultValue("100000") int waiting,
-      @NotNull @DefaultValue("100ms") Duration together,
+      @NotNull @DurationMin @DefaultValue("100ms") Duration together,
       @Positive @DefaultValue("512") int devicesPerRead,
       @Positive @DefaultValue("100") int rowsPerDevice,
       @Positive @DefaultValue("1000") int rowsPerRead,
-      @NotNull @DefaultValue("5m") Duration patrolEvery) {}
+      @NotNull @DurationMin(millis = 1) @DefaultValue("5m") Duration patrolEvery) {}
 
   /// @param maxOpenTargets targets of gateways' frames that wait for their devices
   /// @param framesWaiting frames of one gateway that wait to be read
@@ -202,7 +203,7 @@ record NodeSettings(
       @Positive @DefaultValue("200000") int maxOpenTargets,
       @Positive @DefaultValue("64") int framesWaiting,
       @NotNull @DefaultValue("64MB") DataSize broadcastBytes,
-      @NotNull @DefaultValue("30s") Duration longestWait) {}
+      @NotNull @DurationMin(millis = 1) @DefaultValue("30s") Duration longestWait) {}
 
   /// @param bytes largest uplink
   /// @param inFlight publishes of one device that wait for the broker's confirm (its Receive

@@ -3,9 +3,14 @@ package io.pushplanet.cm.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.testing.SettingsTable;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -77,6 +82,34 @@ class NodeSettingsTest {
           .withPropertyValues(limit + "=0")
           .run(context -> assertThat(context).as(limit).hasFailed());
     }
+  }
+
+  @ParameterizedTest
+  @MethodSource("durations")
+  void a_negative_duration_stops_the_start(String setting) {
+    runner.withPropertyValues(setting + "=-1s").run(context -> assertThat(context).hasFailed());
+  }
+
+  static Set<String> durations() {
+    return SettingsTable.durations("connection-manager");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "cm.delivery.longest-wait",
+        "cm.directory.claim-within",
+        "cm.directory.heartbeat-every",
+        "cm.directory.verify-every",
+        "cm.inbox.patrol-every",
+        "cm.session.acknowledge-within",
+        "cm.transport.write-stall"
+      })
+  void a_duration_that_needs_some_time_is_not_0(String setting) {
+    runner
+        .withPropertyValues(setting + "=0s")
+        .run(context ->
+            assertThat(context.getStartupFailure()).hasStackTraceContaining("DurationMin"));
   }
 
   @Test

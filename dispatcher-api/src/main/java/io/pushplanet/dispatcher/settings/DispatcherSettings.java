@@ -6,6 +6,7 @@ import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import jakarta.validation.constraints.PositiveOrZero;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
@@ -32,9 +33,9 @@ public record DispatcherSettings(
     @NotBlank @DefaultValue("127.0.0.1") String mqttHost,
     @Positive @Max(65_535) @DefaultValue("1883") int mqttPort,
     @Positive @Max(65_535) @DefaultValue("8883") int mqttTlsPort,
-    @NotNull @DefaultValue("90d") Duration credentialValidity,
-    @NotNull @DefaultValue("12h") Duration keyCache,
-    @NotNull @DefaultValue("5s") Duration unknownKeyCache,
-    @NotNull @DefaultValue("20s") Duration bodyWithin,
-    @NotNull @DefaultValue("500ms") Duration sessionFlush,
+    @NotNull @DurationMin(seconds = 1) @DefaultValue("90d") Duration credentialValidity,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("12h") Duration keyCache,
+    @NotNull @DurationMin @DefaultValue("5s") Duration unknownKeyCache,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("20s") Duration bodyWithin,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("500ms") Duration sessionFlush,
     @PositiveOrZero @DefaultValue("0") int messagesPerSecond) {}

@@ -2,8 +2,13 @@ package io.pushplanet.dispatcher.settings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.testing.SettingsTable;
 import java.time.Duration;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -29,6 +34,25 @@ class DispatcherSettingsTest {
                     Duration.ofSeconds(20),
                     Duration.ofMillis(500),
                     0)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("durations")
+  void a_negative_duration_stops_the_start(String setting) {
+    runner.withPropertyValues(setting + "=-1s").run(context -> assertThat(context).hasFailed());
+  }
+
+  static Set<String> durations() {
+    return SettingsTable.durations("dispatcher-api");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"credential-validity", "key-cache", "body-within", "session-flush"})
+  void a_duration_that_needs_some_time_is_not_0(String setting) {
+    runner
+        .withPropertyValues("dispatcher." + setting + "=0s")
+        .run(context ->
+            assertThat(context.getStartupFailure()).hasStackTraceContaining("DurationMin"));
   }
 
   @Test

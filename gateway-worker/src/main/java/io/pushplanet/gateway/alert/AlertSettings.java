@@ -8,6 +8,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
@@ -32,9 +33,9 @@ record AlertSettings(
     @Nullable URI webhookUrl,
     @NotNull @DefaultValue("") Secret webhookSecret,
     @Valid @NotNull @DefaultValue @NestedConfigurationProperty MailSettings mail,
-    @NotNull @DefaultValue("10s") Duration requestTimeout,
-    @NotNull @DefaultValue("1d") Duration giveUpAfter,
-    @NotNull @DefaultValue("1s") Duration period,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("10s") Duration requestTimeout,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("1d") Duration giveUpAfter,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("1s") Duration period,
     @NotNull @DefaultValue("90d") Duration retention) {
   @AssertTrue(message = "gateway.alerts.webhook-secret is missing: openssl rand -base64 32")
   boolean isSigned() {

@@ -6,6 +6,7 @@ import jakarta.validation.constraints.NotNull;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
@@ -32,8 +33,8 @@ record ApnsSettings(
         URI productionChannelsEndpoint,
     @NotNull @DefaultValue("https://api-manage-broadcast.sandbox.push.apple.com:2195")
         URI sandboxChannelsEndpoint,
-    @NotNull @DefaultValue("500ms") Duration channelsPeriod,
-    @NotNull @DefaultValue("1s") Duration tokensPeriod,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("500ms") Duration channelsPeriod,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("1s") Duration tokensPeriod,
     @Nullable Path trustedCertificates,
     @Valid @NotNull @DefaultValue @NestedConfigurationProperty ConnectionSettings connection) {
   URI endpoint(String environment) {

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.credential;
 import jakarta.validation.constraints.NotNull;
 import java.time.Duration;
 import java.util.List;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
@@ -17,8 +18,8 @@ import org.springframework.validation.annotation.Validated;
 @Validated
 @ConfigurationProperties(prefix = "gateway.credentials", ignoreUnknownFields = false)
 record CredentialSettings(
-    @NotNull @DefaultValue("500ms") Duration period,
-    @NotNull @DefaultValue("15s") Duration expiryPeriod,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("500ms") Duration period,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("15s") Duration expiryPeriod,
     @NotNull @DefaultValue({"30", "14", "7", "1"}) List<Integer> expiryAlertDays) {
   CredentialSettings {
     expiryAlertDays = List.copyOf(expiryAlertDays);

@@ -6,6 +6,7 @@ import jakarta.validation.constraints.Positive;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -30,9 +31,9 @@ record HmsSettings(
         URI tokenEndpoint,
     @Nullable Path trustedCertificates,
     @Positive @DefaultValue("64") int connections,
-    @NotNull @DefaultValue("5s") Duration connectTimeout,
-    @NotNull @DefaultValue("10s") Duration requestTimeout,
-    @NotNull @DefaultValue("1m") Duration idleTimeout) {
+    @NotNull @DurationMin(millis = 1) @DefaultValue("5s") Duration connectTimeout,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("10s") Duration requestTimeout,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("1m") Duration idleTimeout) {
   /// Room for a thousand illegal tokens.
   private static final int MAX_ANSWER_BYTES = 1_024 * 1_024;
 

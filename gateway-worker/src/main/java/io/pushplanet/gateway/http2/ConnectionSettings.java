@@ -3,6 +3,7 @@ package io.pushplanet.gateway.http2;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /// How many connections a credential gets at its provider, and how long each step may take.
@@ -21,8 +22,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record ConnectionSettings(
     @Positive @DefaultValue("16") int perCredential,
     @Positive @DefaultValue("1000") int streams,
-    @NotNull @DefaultValue("5s") Duration connectTimeout,
-    @NotNull @DefaultValue("10s") Duration requestTimeout,
-    @NotNull @DefaultValue("30m") Duration idleTimeout,
-    @NotNull @DefaultValue("1m") Duration pingAfter,
-    @NotNull @DefaultValue("3s") Duration deadAfter) {}
+    @NotNull @DurationMin(millis = 1) @DefaultValue("5s") Duration connectTimeout,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("10s") Duration requestTimeout,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("30m") Duration idleTimeout,
+    @NotNull @DurationMin @DefaultValue("1m") Duration pingAfter,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("3s") Duration deadAfter) {}

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.later;
 
 import jakarta.validation.constraints.NotNull;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
@@ -14,4 +15,4 @@ import org.springframework.validation.annotation.Validated;
 @Validated
 @ConfigurationProperties(prefix = "gateway.later", ignoreUnknownFields = false)
 record LaterSettings(
-    @NotNull @DefaultValue("250ms") Duration period, @NotNull @DefaultValue("1s") Duration sweep) {}
+    @NotNull @DurationMin(millis = 1) @DefaultValue("250ms") Duration period, @NotNull @DurationMin(millis = 1) @DefaultValue("1s") Duration sweep) {}

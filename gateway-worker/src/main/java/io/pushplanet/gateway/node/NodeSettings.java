@@ -5,6 +5,7 @@ import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
@@ -22,4 +23,4 @@ public record NodeSettings(
     @NotBlank @DefaultValue("gateway") String user,
     @NotNull Secret password,
     @Positive @DefaultValue("16") int maxPublishing,
-    @NotNull @DefaultValue("10s") Duration answerWithin) {}
+    @NotNull @DurationMin(millis = 1) @DefaultValue("10s") Duration answerWithin) {}

@@ -4,6 +4,7 @@ import jakarta.validation.constraints.AssertTrue;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.time.Duration;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
@@ -30,11 +31,11 @@ import org.springframework.validation.annotation.Validated;
 record StatisticsSettings(
     @Positive @DefaultValue("200") int prefetch,
     @Positive @DefaultValue("32") int earlyPrefetch,
-    @NotNull @DefaultValue("1s") Duration earlyPause,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("1s") Duration earlyPause,
     @Positive @DefaultValue("2") int writers,
-    @NotNull @DefaultValue("100ms") Duration gather,
+    @NotNull @DurationMin @DefaultValue("100ms") Duration gather,
     @Positive @DefaultValue("2000") int maxEvents,
-    @NotNull @DefaultValue("5m") Duration refusedFor,
+    @NotNull @DurationMin @DefaultValue("5m") Duration refusedFor,
     @Positive @DefaultValue("10") int refusedTimes,
     @Positive @DefaultValue("30") int retentionDays,
     @NotNull @DefaultValue("30d") Duration uplinkRetention) {

@@ -7,6 +7,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -34,9 +35,9 @@ record WebPushSettings(
     @Nullable Path trustedCertificates,
     @Positive @DefaultValue("32") int connectionsPerHost,
     @Positive @DefaultValue("256") int connections,
-    @NotNull @DefaultValue("5s") Duration connectTimeout,
-    @NotNull @DefaultValue("10s") Duration requestTimeout,
-    @NotNull @DefaultValue("1m") Duration idleTimeout) {
+    @NotNull @DurationMin(millis = 1) @DefaultValue("5s") Duration connectTimeout,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("10s") Duration requestTimeout,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("1m") Duration idleTimeout) {
   private static final int MAX_ANSWER_BYTES = 64 * 1_024;
 
   WebPushSettings {
