@@ -274,5 +274,5 @@ interface DeviceMapper {
         seen_at = GREATEST(seen_at, #{it.at})
       WHERE app_id = #{it.key.app.value} AND device_id = #{it.key.device.value}
       """)
-  int seen(@Param("it") SessionUpdates.Seen seen);
+  int seen(@Param("it") Seen seen);
 }

@@ -7,7 +7,6 @@ import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.dispatcher.device.DeviceRegistry.Registered;
-import io.pushplanet.dispatcher.device.SessionUpdates.Seen;
 import io.pushplanet.dispatcher.device.SessionUpdates.Told;
 import java.time.Instant;
 import java.util.List;
