@@ -102,7 +102,7 @@ class PatchIT {
           PATIENCE,
           () -> {
             assertThat(reads()).isGreaterThan(before);
-            assertThat(someoneWaits()).isTrue();
+            assertThat(patchWaits()).isTrue();
           });
       work.run(sql);
       connection.commit();
@@ -118,7 +118,7 @@ class PatchIT {
     return calls.find() ? Long.parseLong(calls.group(1)) : 0;
   }
 
-  private boolean someoneWaits() throws Exception {
+  private boolean patchWaits() throws Exception {
     try (Connection connection = dispatcher.connection()) {
       Long waiting =
           new JdbcTemplate(new SingleConnectionDataSource(connection, true))

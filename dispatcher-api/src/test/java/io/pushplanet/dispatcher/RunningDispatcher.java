@@ -219,6 +219,19 @@ final class RunningDispatcher {
     return texts;
   }
 
+  /// Whether a transaction waits for a row that another one has locked.
+  boolean transactionWaits() {
+    boolean[] waits = new boolean[1];
+    inDatabase(connection -> {
+      try (PreparedStatement status =
+          connection.prepareStatement("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")) {
+        ResultSet row = status.executeQuery();
+        waits[0] = row.next() && row.getLong("Value") > 0;
+      }
+    });
+    return waits[0];
+  }
+
   /// Empties a queue and returns the items of its batches.
   List<JsonNode> drain(String queue) {
     ConnectionFactory factory = new ConnectionFactory();

@@ -105,7 +105,7 @@ class SendIT {
 
   @Test
   void a_browser_is_reached_over_web_push_whichever_route_leads_to_a_vendor() {
-    shop.device("browser", "{\"webpush\":" + DeviceIT.SUBSCRIPTION + "}");
+    shop.device("browser", "{\"webpush\":" + RegistrationIT.SUBSCRIPTION + "}");
     dispatcher.drain("push.webpush.normal");
     String body =
         "{\"audience\":{\"device\":\"browser\"},\"content\":{\"title\":\"hi\"},\"delivery\":{\"route\":\"%s\",\"priority\":\"normal\"}}";
@@ -160,7 +160,7 @@ class SendIT {
 
   @Test
   void a_message_too_large_for_its_browser_is_refused_with_its_size() {
-    shop.device("browser", "{\"webpush\":" + DeviceIT.SUBSCRIPTION + "}");
+    shop.device("browser", "{\"webpush\":" + RegistrationIT.SUBSCRIPTION + "}");
     String body = "{\"audience\":{\"device\":\"%s\"},\"content\":{\"body\":\"%s\"}}";
     String text = "x".repeat(3_950);
 
@@ -173,7 +173,7 @@ class SendIT {
         .startsWith("Web Push takes 3993 bytes")
         .endsWith("bytes too many");
     // The inbox takes a message that is too large for the browser.
-    shop.device("both", "{\"mqtt\":true,\"webpush\":" + DeviceIT.SUBSCRIPTION + "}");
+    shop.device("both", "{\"mqtt\":true,\"webpush\":" + RegistrationIT.SUBSCRIPTION + "}");
     assertThat(shop.post("/messages", body.formatted("both", text)).status()).isEqualTo(202);
   }
 

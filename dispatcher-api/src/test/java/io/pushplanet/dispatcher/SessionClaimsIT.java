@@ -52,7 +52,7 @@ class SessionClaimsIT {
       holding.queryForList("SELECT device_id FROM devices WHERE app_id = ? FOR UPDATE", shop.app());
 
       commands.del(LOCK);
-      Eventually.within(PATIENCE, () -> assertThat(someoneWaits(sql)).isTrue());
+      Eventually.within(PATIENCE, () -> assertThat(dispatcher.transactionWaits()).isTrue());
       commands.set(LOCK, "another process");
       connection.commit();
 
@@ -88,7 +88,7 @@ class SessionClaimsIT {
           devices.getLast());
       claim(redis.sync(), devices);
 
-      Eventually.within(PATIENCE, () -> assertThat(someoneWaits(sql)).isTrue());
+      Eventually.within(PATIENCE, () -> assertThat(dispatcher.transactionWaits()).isTrue());
       assertThat(written(sql)).isZero();
       connection.commit();
 
@@ -122,13 +122,5 @@ class SessionClaimsIT {
             Integer.class,
             shop.app());
     return written == null ? 0 : written;
-  }
-
-  private static boolean someoneWaits(JdbcTemplate sql) {
-    Long waiting =
-        sql.queryForObject(
-            "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'",
-            (row, _) -> row.getLong("Value"));
-    return waiting != null && waiting > 0;
   }
 }

@@ -25,7 +25,7 @@ class TokenOwnerIT {
       "{\"platform\":\"android\",\"channels\":{\"fcm\":{\"token\":\"shared\"}}}";
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  /// More than a registration has tries, and no more than there are connections to MySQL.
+  /// No more than there are connections to MySQL.
   private static final int AT_ONCE = 8;
 
   private final RunningDispatcher dispatcher = RunningDispatcher.shared();
@@ -39,7 +39,8 @@ class TokenOwnerIT {
       register(other, "earlier");
 
       Future<Answer> later = callers.submit(() -> shop.put("/devices/later", REGISTRATION));
-      Eventually.within(PATIENCE, () -> assertThat(later.isDone() || someoneWaits()).isTrue());
+      Eventually.within(
+          PATIENCE, () -> assertThat(later.isDone() || dispatcher.transactionWaits()).isTrue());
       connection.commit();
 
       assertThat(later.get(20, TimeUnit.SECONDS).status()).isEqualTo(201);
@@ -58,7 +59,8 @@ class TokenOwnerIT {
           "DELETE FROM channel_tokens WHERE app_id = ? AND device_id = 'later'", shop.app());
 
       Future<Answer> later = callers.submit(() -> shop.put("/devices/later", REGISTRATION));
-      Eventually.within(PATIENCE, () -> assertThat(later.isDone() || someoneWaits()).isTrue());
+      Eventually.within(
+          PATIENCE, () -> assertThat(later.isDone() || dispatcher.transactionWaits()).isTrue());
       connection.commit();
 
       assertThat(later.get(20, TimeUnit.SECONDS).status()).isEqualTo(200);
@@ -189,19 +191,6 @@ class TokenOwnerIT {
               "SELECT device_id FROM channel_tokens WHERE app_id = ? AND token = 'shared'",
               String.class,
               shop.app());
-    }
-  }
-
-  private boolean someoneWaits() {
-    try (Connection connection = dispatcher.connection()) {
-      Long waiting =
-          new JdbcTemplate(new SingleConnectionDataSource(connection, true))
-              .queryForObject(
-                  "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'",
-                  (row, _) -> row.getLong("Value"));
-      return waiting != null && waiting > 0;
-    } catch (Exception e) {
-      throw new AssertionError(e);
     }
   }
 }
