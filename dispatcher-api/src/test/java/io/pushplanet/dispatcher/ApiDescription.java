@@ -7,10 +7,13 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
-/// The OpenAPI document. Every answer in every integration test is checked against it.
+/// The OpenAPI document. Every answer in every integration test is checked against it, and so is
+/// the body of every request that is accepted.
 final class ApiDescription {
   private static final JsonNode DOCUMENT = read();
   private static final List<Operation> OPERATIONS = operations(DOCUMENT);
@@ -21,6 +24,11 @@ final class ApiDescription {
     boolean isFor(String method, String path) {
       return this.method.equals(method) && form.matcher(path).matches();
     }
+
+    @Override
+    public String toString() {
+      return method + " " + path;
+    }
   }
 
   static List<Operation> operations() {
@@ -30,23 +38,47 @@ final class ApiDescription {
   /// @throws AssertionError when the document describes the operation, but not this status, or
   ///     another body for it
   static void check(String method, String path, HttpResponse<String> answer) {
+    operation(method, path)
+        .ifPresent(operation ->
+            requireNone(
+                faults(operation, answer),
+                operation + " answered " + answer.statusCode() + ": " + answer.body()));
+  }
+
+  /// @param body of a request that was accepted
+  /// @throws AssertionError when the document describes another body
+  static void checkAccepted(String method, String path, String body) {
+    JsonNode given = WireForm.mapper().readTree(body);
+    if (!method.equals("PATCH")) {
+      dropNulls(given);
+    }
+    operation(method, path)
+        .ifPresent(operation ->
+            requireNone(
+                new JsonSchema(DOCUMENT)
+                    .faults(
+                        operation.node().at("/requestBody/content/application~1json/schema"),
+                        given),
+                operation + " accepted " + body));
+  }
+
+  /// A field that is null counts as absent, except in a merge patch.
+  private static void dropNulls(JsonNode node) {
+    if (node instanceof ObjectNode object) {
+      object.properties().removeIf(property -> property.getValue().isNull());
+    }
+    node.forEach(ApiDescription::dropNulls);
+  }
+
+  private static Optional<Operation> operation(String method, String path) {
     String bare = path.replaceFirst("\\?.*", "");
-    for (Operation operation : OPERATIONS) {
-      if (operation.isFor(method, bare)) {
-        List<String> faults = faults(operation, answer);
-        if (!faults.isEmpty()) {
-          throw new AssertionError(
-              method
-                  + " "
-                  + operation.path()
-                  + " answered "
-                  + answer.statusCode()
-                  + " otherwise than openapi.json says: "
-                  + String.join("; ", faults)
-                  + ": "
-                  + answer.body());
-        }
-      }
+    return OPERATIONS.stream().filter(operation -> operation.isFor(method, bare)).findFirst();
+  }
+
+  private static void requireNone(List<String> faults, String real) {
+    if (!faults.isEmpty()) {
+      throw new AssertionError(
+          "openapi.json says otherwise (" + String.join("; ", faults) + "): " + real);
     }
   }
 
@@ -63,7 +95,8 @@ final class ApiDescription {
           ? List.of()
           : List.of("it lacks the content type \"" + type + "\"");
     }
-    return schemas.faults(content.get(type).get("schema"), WireForm.mapper().readTree(answer.body()));
+    return schemas.faults(
+        content.get(type).get("schema"), WireForm.mapper().readTree(answer.body()));
   }
 
   private static JsonNode read() {
