@@ -47,8 +47,9 @@ class NodeConfiguration {
   }
 
   @Bean
-  ServerReferences serverReferences(NodeSettings settings, SecureRandom random) {
-    return new ServerReferences(settings.admission().serverReference(), random);
+  ServerReferences serverReferences(NodeSettings settings) {
+    return new ServerReferences(
+        settings.admission().serverReference(), TransportConfiguration.EACH_THREADS_OWN);
   }
 
   @Bean

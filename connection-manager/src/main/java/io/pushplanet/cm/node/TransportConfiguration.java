@@ -14,7 +14,6 @@ import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.transport.tls.TlsIdentity;
 import java.net.InetSocketAddress;
-import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,9 +26,8 @@ import org.springframework.context.annotation.Configuration;
 /// The node's listeners, and what runs behind them.
 @Configuration(proxyBeanMethods = false)
 class TransportConfiguration {
-  // For jitter on the loops: takes no lock.
-  private static final RandomGenerator EACH_THREADS_OWN =
-      () -> ThreadLocalRandom.current().nextLong();
+  /// For random choices and jitter on the loops: takes no lock, which `SecureRandom` does.
+  static final RandomGenerator EACH_THREADS_OWN = () -> ThreadLocalRandom.current().nextLong();
 
   @Bean
   Heap heap() {
@@ -81,11 +79,10 @@ class TransportConfiguration {
       GatewayPeers gateways,
       Registrar registrar,
       Clock clock,
-      SecureRandom random,
       MeterRegistry meters) {
     Networks networks =
         settings.keepAlive().learn()
-            ? new Networks(settings.keepAlive().networks(), clock, random, meters)
+            ? new Networks(settings.keepAlive().networks(), clock, EACH_THREADS_OWN, meters)
             : null;
     List<Listener> listeners = deviceListeners(settings, networks, pipeline);
     listeners.add(gatewayListener(settings, gateways, pipeline));

@@ -163,10 +163,14 @@ public final class Uplinks {
   }
 
   private DeliveryEvent uplink(DeviceKey device, Binary payload) {
-    var id =
-        new UUID((random.nextLong() & ~0xF000L) | 0x4000L, (random.nextLong() >>> 2) | (1L << 63));
     return new DeliveryEvent.Uplink(
-        device.app(), clock.instant(), device.device(), id.toString(), payload.bytes());
+        device.app(), clock.instant(), device.device(), randomUuid().toString(), payload.bytes());
+  }
+
+  /// A random UUID (version 4, RFC 9562), from the injected generator.
+  private UUID randomUuid() {
+    return new UUID(
+        (random.nextLong() & ~0xF000L) | 0x4000L, (random.nextLong() >>> 2) | (1L << 63));
   }
 
   private UplinkOutcome tell(DeliveryEvent event, Runnable confirmed) {
