@@ -322,7 +322,7 @@ public final class DeviceSession {
       tell(message, new Settlement.NotSubscribed());
       return;
     }
-    if (isThereAlready(message)) {
+    if (settleIfThere(message)) {
       return;
     }
     if (unresponsive) {
@@ -516,7 +516,9 @@ public final class DeviceSession {
 
   /// Settles a message that the device has already, or will have once it acknowledges the messages
   /// in flight.
-  private boolean isThereAlready(OutboundMessage message) {
+  ///
+  /// @return whether it is such a message
+  private boolean settleIfThere(OutboundMessage message) {
     InFlight same = inFlight.find(message.id());
     if (same != null) {
       same.carry(message, shared.metrics());
@@ -537,7 +539,7 @@ public final class DeviceSession {
       if (message == null) {
         return;
       }
-      if (!isThereAlready(message)) {
+      if (!settleIfThere(message)) {
         send(message, current);
       }
     }
