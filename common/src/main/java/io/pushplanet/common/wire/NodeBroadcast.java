@@ -1,5 +1,7 @@
 package io.pushplanet.common.wire;
 
+import static java.util.Objects.requireNonNull;
+
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -30,6 +32,10 @@ public record NodeBroadcast(
   public static final int MAX_DEVICES = 8_000;
 
   public NodeBroadcast {
+    requireNonNull(frame, "frame");
+    requireNonNull(answerBy, "answerBy");
+    requireNonNull(message, "message");
+    requireNonNull(app, "app");
     devices = List.copyOf(devices);
     epochs = List.copyOf(epochs);
     if (devices.size() > MAX_DEVICES || devices.size() != epochs.size()) {

@@ -1,5 +1,7 @@
 package io.pushplanet.common.wire;
 
+import static java.util.Objects.requireNonNull;
+
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -29,13 +31,23 @@ public record NodeFrame(
   public static final int MAX_BYTES = 1 << 20;
 
   public NodeFrame {
+    requireNonNull(frame, "frame");
+    requireNonNull(answerBy, "answerBy");
     messages = List.copyOf(messages);
     targets = List.copyOf(targets);
   }
 
   /// @param payload the JSON text that the device gets, byte for byte
-  public record Message(MessageId id, Instant expiresAt, String payload) {}
+  public record Message(MessageId id, Instant expiresAt, String payload) {
+    public Message {
+      requireNonNull(id, "id");
+      requireNonNull(expiresAt, "expiresAt");
+      requireNonNull(payload, "payload");
+    }
+  }
 
+  /// The node checks it, so that a target without a device leaves the frame's others readable.
+  ///
   /// @param message index into the frame's messages
   /// @param epoch of the device's owner as the gateway saw it; a node with an older session does
   ///     not deliver. Null where the gateway did not look it up
@@ -45,6 +57,15 @@ public record NodeFrame(
   /// A gateway's publish to `gw/drain`: devices that may be connected and have messages in their
   /// inboxes.
   public record Drain(List<Device> devices) {
-    public record Device(AppId app, DeviceId device) {}
+    public Drain {
+      devices = List.copyOf(devices);
+    }
+
+    public record Device(AppId app, DeviceId device) {
+      public Device {
+        requireNonNull(app, "app");
+        requireNonNull(device, "device");
+      }
+    }
   }
 }

@@ -27,6 +27,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.node.ObjectNode;
 
 class WireFormTest {
   private static final MutableClock CLOCK = MutableClock.started();
@@ -226,6 +227,43 @@ class WireFormTest {
         .doesNotContain("message");
     assertThat(WireForm.read(WireForm.write(frame), NodeFrame.class)).isEqualTo(frame);
     assertThat(WireForm.read(WireForm.write(broadcast), NodeBroadcast.class)).isEqualTo(broadcast);
+  }
+
+  @Test
+  void a_frame_without_one_of_its_fields_is_malformed() {
+    var message = new NodeFrame.Message(PUSH.id(), CLOCK.instant(), "{}");
+    var target = new NodeFrame.Target(APP, new DeviceId("d1"), 0, 7L);
+    var device = new NodeFrame.Drain.Device(APP, new DeviceId("d1"));
+
+    everyFieldIsNeeded(message, "id", "expires_at", "payload");
+    everyFieldIsNeeded(
+        new NodeFrame("1", CLOCK.instant(), List.of(message), List.of(target)),
+        "frame",
+        "answer_by",
+        "letters",
+        "targets");
+    everyFieldIsNeeded(
+        new NodeBroadcast(
+            "1", CLOCK.instant(), message, APP, List.of(new DeviceId("d1")), List.of(7L)),
+        "frame",
+        "answer_by",
+        "letter",
+        "app",
+        "devices",
+        "epochs");
+    everyFieldIsNeeded(device, "app", "device");
+    everyFieldIsNeeded(new NodeFrame.Drain(List.of(device)), "devices");
+  }
+
+  private static void everyFieldIsNeeded(Object whole, String... fields) {
+    for (String field : fields) {
+      var json = (ObjectNode) WireForm.mapper().readTree(WireForm.write(whole));
+      json.remove(field);
+
+      assertThatThrownBy(() -> WireForm.read(WireForm.write(json), whole.getClass()))
+          .as("%s without %s", whole, field)
+          .isInstanceOf(MalformedWire.class);
+    }
   }
 
   @Test

@@ -35,7 +35,6 @@ public final class BroadcastDispatch {
     this.shared = new TargetAnswers.Shared(sessions, settings, metrics, clock, nanoTime, doubts);
   }
 
-  /// @throws NullPointerException when a field is missing
   public void dispatch(NodeBroadcast frame, Answers answers) {
     shared.metrics().broadcasts.increment();
     var targets = new TargetAnswers(frame.frame(), frame.answerBy(), answers, shared);

@@ -233,10 +233,12 @@ final class GatewayPeer implements MqttPeer, Answers {
         }
       }
       return ReasonCode.SUCCESS;
-    } catch (MalformedWire | NullPointerException malformed) {
-      // A record with a missing field throws NullPointerException.
+    } catch (MalformedWire malformed) {
       metrics.malformed.increment();
-      LOG.warn("event=frame_malformed bytes={}", publish.payload().size());
+      LOG.warn(
+          "event=frame_malformed bytes={} reason=\"{}\"",
+          publish.payload().size(),
+          malformed.getMessage());
       return ReasonCode.PAYLOAD_FORMAT_INVALID;
     } catch (RuntimeException | Error bug) {
       metrics.malformed.increment();

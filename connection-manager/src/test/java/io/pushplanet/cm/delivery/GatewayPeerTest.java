@@ -1,6 +1,8 @@
 package io.pushplanet.cm.delivery;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
@@ -17,6 +19,7 @@ import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.NodeFrame;
@@ -25,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -57,6 +61,39 @@ class GatewayPeerTest {
         .containsExactly(
             new MqttPacket.PubAck(1, ReasonCode.UNSPECIFIED_ERROR),
             new MqttPacket.PubAck(2, ReasonCode.UNSPECIFIED_ERROR));
+  }
+
+  @Test
+  void a_frame_without_a_field_is_the_gateways_fault() {
+    var peer = peer(gateway);
+    peer.packet(connect("gw-1", "x"));
+
+    try (var log = new LogLines(GatewayPeer.class)) {
+      peer.packet(publish(NodeFrame.DELIVER_TOPIC, 1, "{\"targets\":[]}".getBytes(UTF_8)));
+
+      assertThat(log.said())
+          .singleElement(STRING)
+          .startsWith("event=frame_malformed bytes=14 reason=")
+          .contains("NodeFrame", "frame");
+    }
+    assertThat(packets).endsWith(new MqttPacket.PubAck(1, ReasonCode.PAYLOAD_FORMAT_INVALID));
+  }
+
+  @Test
+  void a_null_pointer_of_this_node_is_not_the_gateways_fault() {
+    var peer =
+        peer(
+            gateway,
+            settings,
+            _ -> {
+              throw new NullPointerException("for the test");
+            },
+            Runnable::run);
+    peer.packet(connect("gw-1", "x"));
+
+    peer.packet(drain(1));
+
+    assertThat(packets).endsWith(new MqttPacket.PubAck(1, ReasonCode.UNSPECIFIED_ERROR));
   }
 
   @Test
@@ -153,15 +190,24 @@ class GatewayPeerTest {
   }
 
   private GatewayPeer peer(Link link, DeliverySettings settings, Executor readers) {
+    return peer(
+        link,
+        settings,
+        _ -> {
+          throw new NoClassDefFoundError("for the test");
+        },
+        readers);
+  }
+
+  private GatewayPeer peer(
+      Link link, DeliverySettings settings, Consumer<DeviceKey> drain, Executor readers) {
     return new GatewayPeer(
         link,
         settings,
         metrics,
         new FrameDispatch(table, settings, metrics, clock, () -> 0, new NoOwnershipDoubts()),
         new BroadcastDispatch(table, settings, metrics, clock, () -> 0, new NoOwnershipDoubts()),
-        _ -> {
-          throw new NoClassDefFoundError("for the test");
-        },
+        drain,
         readers);
   }
 
