@@ -37,26 +37,27 @@ final class Reception {
   /// Returns null when the client was refused.
   @Nullable Welcome receive(Link link, Connect connect) {
     long now = link.loop().nowNanos();
-    return switch (admission.ask(link.listenerKind(), link.source(), now)) {
-      case AdmissionOutcome.Refused refused -> refuse(link, connect, refused);
-      case AdmissionOutcome.Admitted _ ->
-          switch (handshake.check(connect)) {
-            case HandshakeOutcome.Refused(ReasonCode reason, String why) -> {
-              if (reason == ReasonCode.BAD_USER_NAME_OR_PASSWORD) {
-                admission.failed(link.source(), now);
-              }
-              yield refuse(
-                  link, connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
-            }
-            case Welcome known -> {
-              if (deniedPasswords.isDenied(known.device(), known.passwordEnds(), now)) {
-                refuseDenied(link, known.connect());
-                yield null;
-              }
-              yield admit(link, known);
-            }
-          };
-    };
+    if (admission.ask(link.listenerKind(), link.source(), now)
+        instanceof AdmissionOutcome.Refused refused) {
+      refuse(link, connect, refused);
+      return null;
+    }
+    switch (handshake.check(connect)) {
+      case HandshakeOutcome.Refused(ReasonCode reason, String why) -> {
+        if (reason == ReasonCode.BAD_USER_NAME_OR_PASSWORD) {
+          admission.failed(link.source(), now);
+        }
+        refuse(link, connect, reason, MqttProperties.with(PropertyId.REASON_STRING, why));
+        return null;
+      }
+      case Welcome known -> {
+        if (deniedPasswords.isDenied(known.device(), known.passwordEnds(), now)) {
+          refuseDenied(link, connect);
+          return null;
+        }
+        return admit(link, known);
+      }
+    }
   }
 
   /// A device that is already connected needs no further room; only its credential tells it apart
@@ -64,12 +65,13 @@ final class Reception {
   /// storm on a slow Redis there are tens of thousands of these.
   private @Nullable Welcome admit(Link link, Welcome known) {
     boolean isHere = sessions.find(known.device()) != null;
-    return switch (admission.askForRoom(
-        isHere, sessions.size() + registrar.arriving(), link.listenerKind())) {
-      case AdmissionOutcome.Refused refused -> refuse(link, known.connect(), refused);
-      case AdmissionOutcome.Admitted _ ->
-          known.with(link.advised(known.connect(), known.keepAlive()));
-    };
+    int here = sessions.size() + registrar.arriving();
+    if (admission.askForRoom(isHere, here, link.listenerKind())
+        instanceof AdmissionOutcome.Refused refused) {
+      refuse(link, known.connect(), refused);
+      return null;
+    }
+    return known.with(link.advised(known.connect(), known.keepAlive()));
   }
 
   /// The queue for the directory is full.
@@ -111,10 +113,10 @@ final class Reception {
             PropertyId.REASON_STRING, "the device connected again meanwhile, or was deleted"));
   }
 
-  private @Nullable Welcome refuse(Link link, Connect connect, AdmissionOutcome.Refused refused) {
+  private void refuse(Link link, Connect connect, AdmissionOutcome.Refused refused) {
     MqttProperties.Builder properties = later(refused.why(), refused.retryAfter());
     refused.serverReference().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
-    return refuse(link, connect, refused.reason(), properties.build());
+    refuse(link, connect, refused.reason(), properties.build());
   }
 
   /// MQTT 5 has no property for the time to come back: a user property says it to programs, and the
@@ -129,11 +131,9 @@ final class Reception {
         .user("retry-after", Long.toString(seconds));
   }
 
-  private @Nullable Welcome refuse(
-      Link link, Connect connect, ReasonCode reason, MqttProperties properties) {
+  private void refuse(Link link, Connect connect, ReasonCode reason, MqttProperties properties) {
     admission.countRefused(reason);
     answer(link, connect, reason, properties);
-    return null;
   }
 
   private static void answer(
