@@ -120,7 +120,8 @@ public final class ConnectionPipeline {
     }
   }
 
-  /// One device's connection. Confined to its event loop.
+  /// One device's connection. Confined to its event loop, except [#claim], which the loop of the
+  /// device's older connection may run.
   private final class Device implements MqttPeer, DeviceSession.Owner {
     private final Link link;
     // The other parts exist only while they are needed; almost every device needs none of them.

@@ -10,13 +10,13 @@ import java.util.random.RandomGenerator;
 /// node. It draws two nodes at random and names the emptier one, so that a node that has just
 /// started fills up first without being overrun. Thread-safe, lock-free.
 public final class ServerReferences {
-  private final Optional<String> set;
+  private final Optional<String> configured;
   private final RandomGenerator random;
   private volatile List<NodeLease> others = List.of();
 
-  /// @param set `host:port` that is always named; blank to name another node
-  public ServerReferences(String set, RandomGenerator random) {
-    this.set = Optional.of(set).filter(text -> !text.isBlank());
+  /// @param configured `host:port` that is always named; blank to name another node
+  public ServerReferences(String configured, RandomGenerator random) {
+    this.configured = Optional.of(configured).filter(text -> !text.isBlank());
     this.random = random;
   }
 
@@ -27,14 +27,14 @@ public final class ServerReferences {
 
   /// Whether another node admits devices, whether or not its address is known.
   public boolean hasOtherNode() {
-    return set.isPresent() || !others.isEmpty();
+    return configured.isPresent() || !others.isEmpty();
   }
 
   /// `host:port` for MQTT 5's Server Reference. Empty when devices cannot reach another node by an
   /// address of its own, and for devices on WebSocket, which need a URL.
   public Optional<String> reference(ListenerKind kind) {
-    if (set.isPresent()) {
-      return set;
+    if (configured.isPresent()) {
+      return configured;
     }
     List<NodeLease> reachable =
         others.stream().filter(node -> address(node, kind).isPresent()).toList();

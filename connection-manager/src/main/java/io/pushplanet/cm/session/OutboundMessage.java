@@ -1,6 +1,5 @@
 package io.pushplanet.cm.session;
 
-import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.session.SessionMetrics.Drop;
 import io.pushplanet.common.message.MessageId;
 
@@ -23,10 +22,6 @@ public record OutboundMessage(SharedPublish publish, long answerByNanos, Origin 
 
   public MessageId id() {
     return publish.id();
-  }
-
-  public Binary payload() {
-    return publish.payload();
   }
 
   public long expiresAtMillis() {

@@ -32,7 +32,7 @@ public final class Uplinks {
 
   private final Events lane;
   private final int mostBytes;
-  private final int share;
+  private final int mostUnacknowledged;
 
   /// How many QoS 0 events of each device wait for the broker, over all of its connections.
   private final Map<DeviceKey, Integer> unacknowledged = new ConcurrentHashMap<>();
@@ -46,17 +46,17 @@ public final class Uplinks {
   private final Counter slowed;
 
   /// @param mostBytes of one uplink
-  /// @param share how many QoS 0 events of one device may wait for the broker
+  /// @param mostUnacknowledged how many QoS 0 events of one device may wait for the broker
   public Uplinks(
       Events lane,
       int mostBytes,
-      int share,
+      int mostUnacknowledged,
       InstantSource clock,
       RandomGenerator random,
       MeterRegistry meters) {
     this.lane = lane;
     this.mostBytes = mostBytes;
-    this.share = share;
+    this.mostUnacknowledged = mostUnacknowledged;
     this.clock = clock;
     this.random = random;
     this.receipts = meters.counter("cm.uplink.received", "kind", "receipt");
@@ -91,7 +91,7 @@ public final class Uplinks {
     if (publish.qos() != QoS.AT_MOST_ONCE) {
       return event(device, publish, confirmed);
     }
-    if (unacknowledged.merge(device, 1, Integer::sum) > share) {
+    if (unacknowledged.merge(device, 1, Integer::sum) > mostUnacknowledged) {
       leave(device);
       return new Refused(ReasonCode.QUOTA_EXCEEDED, "its former connection left too many events");
     }
