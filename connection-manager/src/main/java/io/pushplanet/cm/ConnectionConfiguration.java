@@ -3,17 +3,21 @@ package io.pushplanet.cm;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.AdmissionMetrics;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.inbox.Inbox;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.session.DetachedWindows;
+import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.gate.DeviceRates;
+import io.pushplanet.cm.uplink.DelayedWills;
 import io.pushplanet.cm.uplink.EventLane;
+import io.pushplanet.cm.uplink.UplinkMetrics;
 import io.pushplanet.cm.uplink.UplinkSettings;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.MasterKey;
@@ -44,50 +48,87 @@ class ConnectionConfiguration {
   }
 
   @Bean
-  ConnectionPipeline connectionPipeline(
+  Reception reception(
       MasterKey masterKey,
       Clock clock,
-      Admission admission,
-      Registrar registrar,
-      SessionTable table,
       SessionLimits limits,
-      SessionMetrics metrics,
-      Inbox inbox,
-      Uplinks uplinks,
-      UplinkSettings uplinkSettings,
-      EventLane eventLane,
-      SecureRandom random) {
-    int inFlight = uplinkSettings.inFlight();
-    int packetBytes = uplinkSettings.bytes() + PACKET_ROOM;
-    return new ConnectionPipeline(
+      UplinkSettings uplinks,
+      Admission admission,
+      AdmissionMetrics metrics,
+      SessionTable table,
+      Registrar registrar) {
+    var handshake =
         new DeviceHandshake(
             new DeviceCredential(masterKey, clock),
             limits.window(),
-            inFlight,
-            packetBytes,
-            Uplinks.UPLINK),
-        admission,
-        registrar,
-        table,
-        new DetachedWindows(clock),
-        new LateAcknowledgements(
-            LateAcknowledgements.MAX, event -> eventLane.tell(event, () -> {})),
+            uplinks.inFlight(),
+            packetBytes(uplinks),
+            Uplinks.UPLINK);
+    return new Reception(handshake, admission, metrics, table, registrar);
+  }
+
+  private static int packetBytes(UplinkSettings uplinks) {
+    return uplinks.bytes() + PACKET_ROOM;
+  }
+
+  @Bean
+  DeviceSession.Shared sessionShared(
+      SessionLimits limits, SessionMetrics metrics, EventLane events, Clock clock) {
+    return new DeviceSession.Shared(
         limits,
         metrics,
-        inbox,
+        new LateAcknowledgements(LateAcknowledgements.MAX, event -> events.tell(event, () -> {})),
+        clock);
+  }
+
+  @Bean
+  InboundFlow.Shared inboundShared(
+      Uplinks uplinks,
+      UplinkSettings settings,
+      UplinkMetrics uplinkMetrics,
+      AdmissionMetrics admissionMetrics,
+      SecureRandom random) {
+    return new InboundFlow.Shared(
         uplinks,
         new DeviceRates(
-            uplinkSettings.perSecond(),
-            uplinkSettings.burst(),
-            System.nanoTime(),
-            random.nextLong()),
-        new ConnectionPipeline.Limits(
-            PacketLimits.UNAUTHENTICATED.withPacketBytes(packetBytes), inFlight),
-        clock,
+            settings.perSecond(), settings.burst(), System.nanoTime(), random.nextLong()),
+        uplinkMetrics,
+        admissionMetrics,
+        settings.inFlight());
+  }
+
+  @Bean
+  DelayedWills delayedWills(Registrar registrar, Uplinks uplinks) {
+    return new DelayedWills(
         (delay, task) -> {
           ScheduledFuture<?> timer =
               ForkJoinPool.commonPool().schedule(task, delay.toSeconds(), TimeUnit.SECONDS);
           return () -> timer.cancel(false);
-        });
+        },
+        registrar::unlessElsewhere,
+        uplinks::will);
+  }
+
+  @Bean
+  ConnectionPipeline connectionPipeline(
+      Reception reception,
+      Registrar registrar,
+      SessionTable table,
+      Clock clock,
+      DeviceSession.Shared sessionShared,
+      Inbox inbox,
+      InboundFlow.Shared inboundShared,
+      DelayedWills wills,
+      UplinkSettings uplinks) {
+    return new ConnectionPipeline(
+        reception,
+        registrar,
+        table,
+        new DetachedWindows(clock),
+        sessionShared,
+        inbox,
+        inboundShared,
+        wills,
+        PacketLimits.UNAUTHENTICATED.withPacketBytes(packetBytes(uplinks)));
   }
 }

@@ -1,6 +1,6 @@
 package io.pushplanet.cm;
 
-import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.AdmissionMetrics;
 import io.pushplanet.cm.directory.Directory.FormerSession;
 import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.directory.Registrar;
@@ -21,21 +21,15 @@ import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.OutboundMessage;
-import io.pushplanet.cm.session.SessionLimits;
-import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Subscription;
-import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.Rate;
 import io.pushplanet.cm.uplink.DelayedWills;
-import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -58,52 +52,37 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Thread-safe. All work for one connection happens on its event loop.
 public final class ConnectionPipeline {
-  private final DeviceHandshake handshake;
-  private final Admission admission;
   private final Reception reception;
   private final Registrar registrar;
   private final SessionTable sessions;
   private final DetachedWindows detached;
   private final DeviceSession.Shared sessionShared;
-  private final SessionMetrics sessionMetrics;
   private final ParkedMessages inbox;
-  private final Uplinks uplinks;
-  private final DeviceRates uplinkRates;
+  private final InboundFlow.Shared inboundShared;
+  private final AdmissionMetrics admissionMetrics;
   private final DelayedWills wills;
-  private final Limits limits;
+  private final PacketLimits limits;
 
-  /// @param packet limits for the packets that a device sends
-  /// @param uplinksInFlight how many publishes of one device may be unacknowledged
-  public record Limits(PacketLimits packet, int uplinksInFlight) {}
-
-  /// @param uplinkRates limits for what devices publish
+  /// @param limits for the packets that a device sends
   public ConnectionPipeline(
-      DeviceHandshake handshake,
-      Admission admission,
+      Reception reception,
       Registrar registrar,
       SessionTable sessions,
       DetachedWindows detached,
-      LateAcknowledgements late,
-      SessionLimits sessionLimits,
-      SessionMetrics sessionMetrics,
+      DeviceSession.Shared sessionShared,
       ParkedMessages inbox,
-      Uplinks uplinks,
-      DeviceRates uplinkRates,
-      Limits limits,
-      InstantSource clock,
-      DelayedWills.Timer timer) {
-    this.handshake = handshake;
-    this.admission = admission;
-    this.reception = new Reception(handshake, admission, sessions, registrar);
+      InboundFlow.Shared inboundShared,
+      DelayedWills wills,
+      PacketLimits limits) {
+    this.reception = reception;
     this.registrar = registrar;
     this.sessions = sessions;
     this.detached = detached;
-    this.sessionShared = new DeviceSession.Shared(sessionLimits, sessionMetrics, late, clock);
-    this.sessionMetrics = sessionMetrics;
+    this.sessionShared = sessionShared;
     this.inbox = inbox;
-    this.uplinks = uplinks;
-    this.uplinkRates = uplinkRates;
-    this.wills = new DelayedWills(timer, registrar::unlessElsewhere, uplinks::will);
+    this.inboundShared = inboundShared;
+    this.admissionMetrics = inboundShared.admissionMetrics();
+    this.wills = wills;
     this.limits = limits;
   }
 
@@ -266,7 +245,7 @@ public final class ConnectionPipeline {
               known.terms(),
               sessionShared,
               this);
-      link.accept(known.connect().version(), limits.packet(), known.keepAlive(), known.explains());
+      link.accept(known.connect().version(), limits, known.keepAlive(), known.explains());
       DeviceSession loser = sessions.put(made);
       boolean newest = registrar.arrived(known.device(), claim.epoch());
       if (loser == made || !newest) {
@@ -285,9 +264,8 @@ public final class ConnectionPipeline {
       session = made;
       will = known.connect().will();
       wills.cameBack(known.device(), known.connect().cleanStart());
-      admission.countConnected();
-      sessionMetrics.established(link.loop().nowNanos() - beganNanos);
-      link.send(new MqttPacket.ConnAck(remembered != null, 0, handshake.welcome(known)));
+      sessionShared.metrics().established(link.loop().nowNanos() - beganNanos);
+      link.send(new MqttPacket.ConnAck(remembered != null, 0, reception.welcome(known)));
       if (loser == null) {
         resume(made, known.device(), remembered);
         return;
@@ -312,13 +290,13 @@ public final class ConnectionPipeline {
       if (remembered != null) {
         made.resume(remembered.subscription(), left);
       }
-      Rate rate = uplinkRates.of(device);
+      Rate rate = inboundShared.rates().of(device);
       if (rate.waitNanos(link.loop().nowNanos()) == 0) {
         link.resumeReading();
         return;
       }
       // Otherwise every new connection of the device could send one more packet.
-      inbound = inboundAt(rate);
+      inbound = new InboundFlow(link, inboundShared, rate);
       inbound.holdBack();
     }
 
@@ -331,7 +309,7 @@ public final class ConnectionPipeline {
       for (SubscriptionRequest request : subscribe.requests()) {
         ReasonCode reason = judge(request);
         if (reason.isFailure()) {
-          admission.countRefused(reason);
+          admissionMetrics.refused(reason);
           codes.add(link.isV5() ? reason.code() : ReasonCode.V3_SUBSCRIPTION_FAILED);
         } else {
           QoS granted = request.qos().atMost(QoS.AT_LEAST_ONCE);
@@ -376,13 +354,9 @@ public final class ConnectionPipeline {
     private void published(DeviceSession current, MqttPacket.Publish publish) {
       DeviceKey device = current.key();
       if (inbound == null) {
-        inbound = inboundAt(uplinkRates.of(device));
+        inbound = new InboundFlow(link, inboundShared, inboundShared.rates().of(device));
       }
       inbound.published(device, publish);
-    }
-
-    private InboundFlow inboundAt(Rate rate) {
-      return new InboundFlow(link, uplinks, admission, limits.uplinksInFlight(), rate);
     }
 
     // 7. The end
@@ -404,13 +378,13 @@ public final class ConnectionPipeline {
     }
 
     private void violation(ReasonCode reason, String why) {
-      admission.countRefused(reason);
+      admissionMetrics.refused(reason);
       link.disconnect(reason, why);
     }
 
     @Override
     public void refused(ReasonCode reason, String why) {
-      admission.countRefused(reason);
+      admissionMetrics.refused(reason);
     }
 
     @Override
@@ -474,7 +448,7 @@ public final class ConnectionPipeline {
         return;
       }
       if (inbound != null) {
-        uplinkRates.keep(ended.key(), inbound.rate());
+        inboundShared.rates().keep(ended.key(), inbound.rate());
       }
       if (ended.isDenied()) {
         will = null;

@@ -1,14 +1,16 @@
 package io.pushplanet.cm;
 
-import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.AdmissionMetrics;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.Rate;
 import io.pushplanet.cm.uplink.InboundWindow;
+import io.pushplanet.cm.uplink.UplinkMetrics;
 import io.pushplanet.cm.uplink.UplinkOutcome;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.session.DeviceKey;
@@ -22,26 +24,35 @@ import io.pushplanet.common.session.DeviceKey;
 ///
 /// The object is needed only while an event is unconfirmed or the rate has not recovered; an object
 /// at rest is as good as a new one. Confined to the connection's event loop.
-final class InboundFlow {
+public final class InboundFlow {
   /// There is one sweep per second; clients wait longer than this for a PINGRESP.
   private static final int MAX_SLOWED_SWEEPS = 5;
 
   private final Link link;
-  private final Uplinks uplinks;
-  private final Admission admission;
+  private final Shared shared;
   private final InboundWindow window;
   private final Rate rate;
   private boolean slowed;
   // Counts consecutive sweeps.
   private int slowedSweeps;
 
-  /// @param most the Receive Maximum that the client was told
+  /// What all devices of a node have in common.
+  ///
+  /// @param rates limits for what devices publish
+  /// @param most the Receive Maximum that clients are told: how many publishes of one device may be
+  ///     unacknowledged
+  public record Shared(
+      Uplinks uplinks,
+      DeviceRates rates,
+      UplinkMetrics uplinkMetrics,
+      AdmissionMetrics admissionMetrics,
+      int most) {}
+
   /// @param rate of the device's publishes, valid or not
-  InboundFlow(Link link, Uplinks uplinks, Admission admission, int most, Rate rate) {
+  InboundFlow(Link link, Shared shared, Rate rate) {
     this.link = link;
-    this.uplinks = uplinks;
-    this.admission = admission;
-    this.window = new InboundWindow(most);
+    this.shared = shared;
+    this.window = new InboundWindow(shared.most());
     this.rate = rate;
   }
 
@@ -57,7 +68,7 @@ final class InboundFlow {
   /// Stops reading the device until its rate allows more.
   void holdBack() {
     slowed = true;
-    uplinks.countSlowed();
+    shared.uplinkMetrics().slowed();
     link.watch();
   }
 
@@ -65,7 +76,7 @@ final class InboundFlow {
     long nowNanos = link.loop().nowNanos();
     boolean waits = publish.qos() != QoS.AT_MOST_ONCE || slowedSweeps < MAX_SLOWED_SWEEPS;
     if (!waits && rate.waitNanos(nowNanos) > 0) {
-      admission.countRefused(ReasonCode.MESSAGE_RATE_TOO_HIGH);
+      shared.admissionMetrics().refused(ReasonCode.MESSAGE_RATE_TOO_HIGH);
       return;
     }
     rate.spend(nowNanos);
@@ -86,13 +97,15 @@ final class InboundFlow {
       return;
     }
     if (publish.qos() == QoS.AT_MOST_ONCE && window.isOverrun()) {
-      admission.countRefused(ReasonCode.QUOTA_EXCEEDED);
+      shared.admissionMetrics().refused(ReasonCode.QUOTA_EXCEEDED);
       return;
     }
     int packetId = publish.packetId();
     window.arrived(packetId, nowNanos);
     UplinkOutcome outcome =
-        uplinks.take(device, publish, () -> link.loop().execute(() -> confirmed(packetId)));
+        shared
+            .uplinks()
+            .take(device, publish, () -> link.loop().execute(() -> confirmed(packetId)));
     switch (outcome) {
       case UplinkOutcome.Taken _ -> {}
       case UplinkOutcome.Refused(ReasonCode reason, String why) -> refuse(publish, reason, why);
@@ -104,7 +117,7 @@ final class InboundFlow {
     boolean asksForAck = publish.qos() == QoS.AT_LEAST_ONCE;
     int packetId = publish.packetId();
     if (asksForAck && link.isV5()) {
-      admission.countRefused(reason);
+      shared.admissionMetrics().refused(reason);
       MqttProperties told =
           link.explains()
               ? MqttProperties.with(PropertyId.REASON_STRING, why)
@@ -113,10 +126,10 @@ final class InboundFlow {
     } else if (reason == ReasonCode.PAYLOAD_FORMAT_INVALID) {
       // A 3.1.1 client cannot be told the reason, and after a close it would send the same payload
       // again and again.
-      admission.countRefused(reason);
+      shared.admissionMetrics().refused(reason);
       confirmed(packetId);
     } else if (reason == ReasonCode.QUOTA_EXCEEDED && !asksForAck) {
-      admission.countRefused(reason);
+      shared.admissionMetrics().refused(reason);
       confirmed(packetId);
     } else {
       violation(reason, why);
@@ -145,7 +158,7 @@ final class InboundFlow {
   }
 
   private void violation(ReasonCode reason, String why) {
-    admission.countRefused(reason);
+    shared.admissionMetrics().refused(reason);
     link.disconnect(reason, why);
   }
 

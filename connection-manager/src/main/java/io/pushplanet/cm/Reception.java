@@ -1,7 +1,8 @@
 package io.pushplanet.cm;
 
 import io.pushplanet.cm.admission.Admission;
-import io.pushplanet.cm.admission.Admission.AdmissionOutcome;
+import io.pushplanet.cm.admission.AdmissionMetrics;
+import io.pushplanet.cm.admission.AdmissionOutcome;
 import io.pushplanet.cm.admission.DeniedPasswordCache;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
@@ -19,17 +20,23 @@ import org.jspecify.annotations.Nullable;
 /// Decides which devices may connect: reads the CONNECT and checks its credential
 /// ([DeviceHandshake]) if there is room ([Admission]). A refused client is told why and, where it
 /// helps, when to come back. Holds no state of a connection; called on the connection's event loop.
-final class Reception {
+public final class Reception {
   private final DeviceHandshake handshake;
   private final Admission admission;
+  private final AdmissionMetrics metrics;
   private final SessionTable sessions;
   private final Registrar registrar;
   private final DeniedPasswordCache deniedPasswords = new DeniedPasswordCache();
 
-  Reception(
-      DeviceHandshake handshake, Admission admission, SessionTable sessions, Registrar registrar) {
+  public Reception(
+      DeviceHandshake handshake,
+      Admission admission,
+      AdmissionMetrics metrics,
+      SessionTable sessions,
+      Registrar registrar) {
     this.handshake = handshake;
     this.admission = admission;
+    this.metrics = metrics;
     this.sessions = sessions;
     this.registrar = registrar;
   }
@@ -74,6 +81,12 @@ final class Reception {
     return known.with(link.advised(known.connect(), known.keepAlive()));
   }
 
+  /// Returns the properties of the CONNACK to a device that has its session.
+  MqttProperties welcome(Welcome known) {
+    metrics.connected();
+    return handshake.welcome(known);
+  }
+
   /// The queue for the directory is full.
   void crowded(Link link, Connect connect) {
     refuse(
@@ -92,7 +105,7 @@ final class Reception {
   }
 
   private void refuseDenied(Link link, Connect connect) {
-    admission.countDenied();
+    metrics.deviceDeleted();
     answer(
         link,
         connect,
@@ -132,7 +145,7 @@ final class Reception {
   }
 
   private void refuse(Link link, Connect connect, ReasonCode reason, MqttProperties properties) {
-    admission.countRefused(reason);
+    metrics.refused(reason);
     answer(link, connect, reason, properties);
   }
 

@@ -12,7 +12,6 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Settlement;
@@ -288,7 +287,7 @@ class ConnectionPipelineTest extends PipelineScene {
             0,
             0,
             new SessionTerms(16, 1 << 20, 0),
-            new DeviceSession.Shared(limits, metrics, new LateAcknowledgements(1, _ -> {}), clock),
+            sessionShared,
             former));
 
     letGo();

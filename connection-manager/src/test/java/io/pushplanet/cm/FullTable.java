@@ -3,6 +3,7 @@ package io.pushplanet.cm;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.AdmissionMetrics;
 import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.Registrar;
@@ -21,6 +22,7 @@ import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttLink;
 import io.pushplanet.cm.session.DetachedWindows;
+import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
@@ -32,6 +34,8 @@ import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.cm.uplink.DelayedWills;
+import io.pushplanet.cm.uplink.UplinkMetrics;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.device.DeviceCredential;
@@ -185,7 +189,6 @@ final class FullTable {
 
   private static ConnectionPipeline pipeline(
       SessionTable table, int sessions, AcceptGate gate, MeterRegistry meters) {
-    var metrics = new SessionMetrics(meters);
     var registrar =
         new Registrar(
             new Epochs(),
@@ -204,22 +207,35 @@ final class FullTable {
             Runnable::run,
             Runnable::run,
             (_, _) -> {});
+    var admissionMetrics = new AdmissionMetrics(meters);
+    var uplinkMetrics = new UplinkMetrics(meters);
+    var uplinks =
+        new Uplinks((_, _) -> true, 4_096, 16, CLOCK, new SplittableRandom(4), uplinkMetrics);
     return new ConnectionPipeline(
-        new DeviceHandshake(CREDENTIAL, 16, 32, 4_608, Uplinks.UPLINK),
-        new Admission(sessions, new ServerReferences("", new SplittableRandom(3)), gate, meters),
+        new Reception(
+            new DeviceHandshake(CREDENTIAL, 16, 32, 4_608, Uplinks.UPLINK),
+            new Admission(sessions, new ServerReferences("", new SplittableRandom(3)), gate),
+            admissionMetrics,
+            table,
+            registrar),
         registrar,
         table,
         new DetachedWindows(CLOCK),
-        new LateAcknowledgements(LateAcknowledgements.MAX, _ -> {}),
-        new SessionLimits(
-            16, 128, Duration.ofSeconds(2), Duration.ofSeconds(30), Duration.ofSeconds(15)),
-        metrics,
+        new DeviceSession.Shared(
+            new SessionLimits(
+                16, 128, Duration.ofSeconds(2), Duration.ofSeconds(30), Duration.ofSeconds(15)),
+            new SessionMetrics(meters),
+            new LateAcknowledgements(LateAcknowledgements.MAX, _ -> {}),
+            CLOCK),
         new NothingParked(),
-        new Uplinks((_, _) -> true, 4_096, 16, CLOCK, new SplittableRandom(4), meters),
-        new DeviceRates(10, 100, System.nanoTime(), 5),
-        new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 32),
-        CLOCK,
-        (_, _) -> () -> {});
+        new InboundFlow.Shared(
+            uplinks,
+            new DeviceRates(10, 100, System.nanoTime(), 5),
+            uplinkMetrics,
+            admissionMetrics,
+            32),
+        new DelayedWills((_, _) -> () -> {}, registrar::unlessElsewhere, uplinks::will),
+        PacketLimits.UNAUTHENTICATED);
   }
 
   private static final class NothingParked implements ParkedMessages {

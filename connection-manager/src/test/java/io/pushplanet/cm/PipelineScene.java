@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.AdmissionMetrics;
 import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.Registrar;
@@ -23,6 +24,7 @@ import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.cm.session.DetachedWindows;
+import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.cm.session.SessionLimits;
@@ -34,6 +36,8 @@ import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.cm.uplink.DelayedWills;
+import io.pushplanet.cm.uplink.UplinkMetrics;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.delivery.DeliveryEvent;
@@ -70,9 +74,12 @@ abstract class PipelineScene {
   final List<DeliveryEvent> told = new ArrayList<>();
   final List<Runnable> confirms = new ArrayList<>();
   final SessionTable table = new SessionTable();
-  final SessionMetrics metrics = new SessionMetrics(meters);
-  final SessionLimits limits =
-      new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1));
+  final DeviceSession.Shared sessionShared =
+      new DeviceSession.Shared(
+          new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
+          new SessionMetrics(meters),
+          new LateAcknowledgements(LateAcknowledgements.MAX, _ -> {}),
+          clock);
   final Epochs directory = new Epochs();
   final Registrar registrar =
       new Registrar(
@@ -100,24 +107,37 @@ abstract class PipelineScene {
   /// @param uplinksPerSecond of one device; 0 for no limit
   ConnectionPipeline pipeline(int maxSessions, int uplinksPerSecond, int uplinkBurst) {
     var gate = new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1));
+    var admissionMetrics = new AdmissionMetrics(meters);
+    var uplinkMetrics = new UplinkMetrics(meters);
+    var uplinks =
+        new Uplinks(
+            this::tell, 4_096, UPLINKS_IN_FLIGHT, clock, new SplittableRandom(3), uplinkMetrics);
     return new ConnectionPipeline(
-        new DeviceHandshake(credential, 16, UPLINKS_IN_FLIGHT, 4_608, Uplinks.UPLINK),
-        new Admission(maxSessions, new ServerReferences("", new SplittableRandom(2)), gate, meters),
+        new Reception(
+            new DeviceHandshake(credential, 16, UPLINKS_IN_FLIGHT, 4_608, Uplinks.UPLINK),
+            new Admission(maxSessions, new ServerReferences("", new SplittableRandom(2)), gate),
+            admissionMetrics,
+            table,
+            registrar),
         registrar,
         table,
         new DetachedWindows(clock),
-        new LateAcknowledgements(LateAcknowledgements.MAX, _ -> {}),
-        limits,
-        metrics,
+        sessionShared,
         new NothingParked(),
-        new Uplinks(this::tell, 4_096, UPLINKS_IN_FLIGHT, clock, new SplittableRandom(3), meters),
-        new DeviceRates(uplinksPerSecond, uplinkBurst, 0, 4),
-        new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, UPLINKS_IN_FLIGHT),
-        clock,
-        (_, task) -> {
-          due.add(task);
-          return () -> due.remove(task);
-        });
+        new InboundFlow.Shared(
+            uplinks,
+            new DeviceRates(uplinksPerSecond, uplinkBurst, 0, 4),
+            uplinkMetrics,
+            admissionMetrics,
+            UPLINKS_IN_FLIGHT),
+        new DelayedWills(
+            (_, task) -> {
+              due.add(task);
+              return () -> due.remove(task);
+            },
+            registrar::unlessElsewhere,
+            uplinks::will),
+        PacketLimits.UNAUTHENTICATED);
   }
 
   boolean tell(DeliveryEvent event, Runnable confirmed) {

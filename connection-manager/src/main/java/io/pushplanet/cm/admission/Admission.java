@@ -1,58 +1,26 @@
 package io.pushplanet.cm.admission;
 
-import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.link.ListenerKind;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import java.net.InetAddress;
 import java.time.Duration;
-import java.util.EnumMap;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// Decides whether this node admits another device. Thread-safe, lock-free.
 public final class Admission {
-  // A reason of its own: MQTT's "not authorised" has many other causes, too.
-  private static final String DEVICE_DELETED = "device_deleted";
-
   private final int maxSessions;
   private final ServerReferences serverReferences;
   private final AcceptGate gate;
-  private final Map<ReasonCode, Counter> refusals = new EnumMap<>(ReasonCode.class);
-  private final Counter denied;
-  private final Counter admitted;
   private volatile boolean draining;
-
-  /// The decision.
-  public sealed interface AdmissionOutcome {
-    record Admitted() implements AdmissionOutcome {}
-
-    /// @param serverReference a Server Reference (MQTT 5): the address where the client may go
-    ///     instead
-    /// @param retryAfter when the client should come back here, different for each client; 0 to go
-    ///     elsewhere
-    record Refused(
-        ReasonCode reason, String why, Optional<String> serverReference, Duration retryAfter)
-        implements AdmissionOutcome {}
-  }
 
   /// @param serverReferences where clients are sent while this node is full or leaving
   /// @param gate counts wrong credentials by address
-  public Admission(
-      int maxSessions, ServerReferences serverReferences, AcceptGate gate, MeterRegistry meters) {
+  public Admission(int maxSessions, ServerReferences serverReferences, AcceptGate gate) {
     this.maxSessions = maxSessions;
     this.serverReferences = serverReferences;
     this.gate = gate;
-    for (ReasonCode reason : ReasonCode.values()) {
-      refusals.put(
-          reason,
-          meters.counter("cm.admission.refused", "reason", reason.name().toLowerCase(Locale.ROOT)));
-    }
-    this.denied = meters.counter("cm.admission.refused", "reason", DEVICE_DELETED);
-    this.admitted = meters.counter("cm.admission.connected");
   }
 
   /// Whether a CONNECT is examined.
@@ -119,21 +87,5 @@ public final class Admission {
 
   public boolean isDraining() {
     return draining;
-  }
-
-  public void countConnected() {
-    admitted.increment();
-  }
-
-  /// Counts a refusal of a password from before the deletion of its device.
-  public void countDenied() {
-    denied.increment();
-  }
-
-  public void countRefused(ReasonCode reason) {
-    Counter counter = refusals.get(reason);
-    if (counter != null) {
-      counter.increment();
-    }
   }
 }

@@ -3,6 +3,7 @@ package io.pushplanet.cm.node;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.AdmissionMetrics;
 import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.inbox.Inbox;
@@ -53,12 +54,13 @@ class NodeConfiguration {
   }
 
   @Bean
-  Admission admission(
-      NodeSettings settings,
-      ServerReferences serverReferences,
-      AcceptGate gate,
-      MeterRegistry meters) {
-    return new Admission(settings.admission().maxSessions(), serverReferences, gate, meters);
+  Admission admission(NodeSettings settings, ServerReferences serverReferences, AcceptGate gate) {
+    return new Admission(settings.admission().maxSessions(), serverReferences, gate);
+  }
+
+  @Bean
+  AdmissionMetrics admissionMetrics(MeterRegistry meters) {
+    return new AdmissionMetrics(meters);
   }
 
   @Bean

@@ -28,12 +28,17 @@ class UplinkConfiguration {
   }
 
   @Bean
+  UplinkMetrics uplinkMetrics(MeterRegistry meters) {
+    return new UplinkMetrics(meters);
+  }
+
+  @Bean
   Uplinks uplinks(
       EventLane lane,
       UplinkSettings settings,
       Clock clock,
       SecureRandom random,
-      MeterRegistry meters) {
-    return new Uplinks(lane, settings.bytes(), settings.inFlight(), clock, random, meters);
+      UplinkMetrics metrics) {
+    return new Uplinks(lane, settings.bytes(), settings.inFlight(), clock, random, metrics);
   }
 }

@@ -1,7 +1,5 @@
 package io.pushplanet.cm.uplink;
 
-import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket.Publish;
 import io.pushplanet.cm.mqtt.PropertyId;
@@ -39,11 +37,7 @@ public final class Uplinks {
 
   private final InstantSource clock;
   private final RandomGenerator random;
-  private final Counter receipts;
-  private final Counter uplinks;
-  private final Counter wills;
-  private final Counter droppedWills;
-  private final Counter slowed;
+  private final UplinkMetrics metrics;
 
   /// @param mostBytes of one uplink
   /// @param mostUnacknowledged how many QoS 0 events of one device may wait for the broker
@@ -53,21 +47,13 @@ public final class Uplinks {
       int mostUnacknowledged,
       InstantSource clock,
       RandomGenerator random,
-      MeterRegistry meters) {
+      UplinkMetrics metrics) {
     this.lane = lane;
     this.mostBytes = mostBytes;
     this.mostUnacknowledged = mostUnacknowledged;
     this.clock = clock;
     this.random = random;
-    this.receipts = meters.counter("cm.uplink.received", "kind", "receipt");
-    this.uplinks = meters.counter("cm.uplink.received", "kind", "uplink");
-    this.wills = meters.counter("cm.uplink.received", "kind", "will");
-    this.droppedWills = meters.counter("cm.uplink.wills.dropped");
-    this.slowed =
-        Counter.builder("cm.uplink.slowed")
-            .description(
-                "pauses in which a device was not read, because it published faster than `cm.uplink.per-second`")
-            .register(meters);
+    this.metrics = metrics;
   }
 
   /// @param confirmed runs when the broker has the event, on another thread
@@ -109,11 +95,6 @@ public final class Uplinks {
     return outcome;
   }
 
-  /// A device is not read for a while, because it publishes too fast.
-  public void countSlowed() {
-    slowed.increment();
-  }
-
   private void leave(DeviceKey device) {
     unacknowledged.computeIfPresent(device, (_, open) -> open == 1 ? null : open - 1);
   }
@@ -122,7 +103,7 @@ public final class Uplinks {
     return switch (publish.topic()) {
       case RECEIPTS -> receipt(device, publish.payload(), confirmed);
       case UPLINK -> {
-        uplinks.increment();
+        metrics.uplinks.increment();
         yield tell(uplink(device, publish.payload()), confirmed);
       }
       default ->
@@ -135,9 +116,9 @@ public final class Uplinks {
   /// away the will is retried, unless the limit of unconfirmed events (`cm.uplink.max-open`) is
   /// reached: then it is dropped.
   public void will(DeviceKey device, Binary payload) {
-    wills.increment();
+    metrics.wills.increment();
     if (!lane.tell(uplink(device, payload), () -> {})) {
-      droppedWills.increment();
+      metrics.droppedWills.increment();
     }
   }
 
@@ -147,7 +128,7 @@ public final class Uplinks {
       String id = json.path("id").asString("");
       String event = json.path("event").asString("");
       if (MessageId.isValid(id) && (event.equals("displayed") || event.equals("opened"))) {
-        receipts.increment();
+        metrics.receipts.increment();
         var kind = DeliveryEvent.Receipt.Kind.valueOf(event.toUpperCase(Locale.ROOT));
         return tell(
             new DeliveryEvent.Receipt(

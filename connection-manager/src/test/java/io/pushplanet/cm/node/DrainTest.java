@@ -49,10 +49,7 @@ class DrainTest {
       new ServerReferences(OTHER, new SplittableRandom(1));
   private final Admission admission =
       new Admission(
-          10,
-          serverReferences,
-          new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(2)),
-          meters);
+          10, serverReferences, new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(2)));
   private final HandTimer timer = new HandTimer();
   private final AtomicInteger announcements = new AtomicInteger();
   private final Drain drain =

@@ -56,7 +56,7 @@ class NodeIT {
       new AcceptGate(GateSettings.OPEN, System.nanoTime(), new SplittableRandom(1));
   private final ServerReferences serverReferences =
       new ServerReferences("", new SplittableRandom(2));
-  private final Admission admission = new Admission(10, serverReferences, gate, meters);
+  private final Admission admission = new Admission(10, serverReferences, gate);
   private final AtomicBoolean holds = new AtomicBoolean(true);
   private final CountDownLatch composing = new CountDownLatch(1);
   private final CountDownLatch goesOn = new CountDownLatch(1);

@@ -5,7 +5,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.ConnectionPipeline;
+import io.pushplanet.cm.InboundFlow;
+import io.pushplanet.cm.Reception;
 import io.pushplanet.cm.admission.Admission;
+import io.pushplanet.cm.admission.AdmissionMetrics;
 import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.delivery.Answers;
 import io.pushplanet.cm.delivery.BroadcastDispatch;
@@ -27,6 +30,8 @@ import io.pushplanet.cm.transport.EventLoop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.GateSettings;
+import io.pushplanet.cm.uplink.DelayedWills;
+import io.pushplanet.cm.uplink.UplinkMetrics;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.session.DeviceKey;
@@ -55,6 +60,8 @@ final class SimNode {
   private static final Counter UNANSWERED =
       DIRECTORY_METERS.counter("cm.session.takeovers.unanswered");
   private static final SessionMetrics SESSION_METRICS = new SessionMetrics(METERS);
+  private static final AdmissionMetrics ADMISSION_METRICS = new AdmissionMetrics(METERS);
+  private static final UplinkMetrics UPLINK_METRICS = new UplinkMetrics(METERS);
   private static final SessionLimits LIMITS =
       new SessionLimits(
           3, 8, Duration.ofSeconds(2), Duration.ofSeconds(20), Duration.ofSeconds(15));
@@ -139,31 +146,41 @@ final class SimNode {
     broadcasts =
         new BroadcastDispatch(
             table, delivery, deliveryMetrics, clock, gatewayLoop()::nowNanos, registrar);
+    var uplinks = new Uplinks((_, _) -> true, 4_096, 16, clock, world.random, UPLINK_METRICS);
     pipeline =
         new ConnectionPipeline(
-            handshake,
-            new Admission(
-                1_000,
-                new ServerReferences("", world.random),
-                new AcceptGate(GateSettings.OPEN, 0, world.random),
-                METERS),
+            new Reception(
+                handshake,
+                new Admission(
+                    1_000,
+                    new ServerReferences("", world.random),
+                    new AcceptGate(GateSettings.OPEN, 0, world.random)),
+                ADMISSION_METRICS,
+                table,
+                registrar),
             registrar,
             table,
             new DetachedWindows(clock),
-            new LateAcknowledgements(
-                bugs.contains(Bug.LATE_ACKNOWLEDGEMENTS_FORGOTTEN) ? 1 : LateAcknowledgements.MAX,
-                _ -> {}),
-            LIMITS,
-            SESSION_METRICS,
+            new DeviceSession.Shared(
+                LIMITS,
+                SESSION_METRICS,
+                new LateAcknowledgements(
+                    bugs.contains(Bug.LATE_ACKNOWLEDGEMENTS_FORGOTTEN)
+                        ? 1
+                        : LateAcknowledgements.MAX,
+                    _ -> {}),
+                clock),
             stores.new InboxOf(this),
-            new Uplinks((_, _) -> true, 4_096, 16, clock, world.random, METERS),
-            new DeviceRates(0, 1, 0, 1),
-            new ConnectionPipeline.Limits(PacketLimits.UNAUTHENTICATED, 8),
-            clock,
-            (delay, task) -> {
-              work(delay.toMillis(), delay.toMillis(), task);
-              return () -> {};
-            });
+            new InboundFlow.Shared(
+                uplinks, new DeviceRates(0, 1, 0, 1), UPLINK_METRICS, ADMISSION_METRICS, 8),
+            new DelayedWills(
+                (delay, task) -> {
+                  work(delay.toMillis(), delay.toMillis(), task);
+                  return () -> {};
+                },
+                registrar::unlessElsewhere,
+                uplinks::will),
+            PacketLimits.UNAUTHENTICATED);
     if (!bugs.contains(Bug.NO_FENCING)) {
       stores.subscribe(id, told -> hear(() -> registrar.hear(told)), this::redisIsBack);
     }
