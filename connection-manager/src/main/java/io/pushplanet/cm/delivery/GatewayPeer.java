@@ -16,38 +16,24 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
-import io.pushplanet.common.wire.NodeOutcomes;
-import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A gateway on the trusted listener. Confined to its event loop, except [#answer].
+/// A gateway on the trusted listener. Confined to its event loop.
 ///
 /// Its frames are JSON of up to 1 MB. A virtual thread reads the large ones, one after the other,
 /// so that the loop's other connections do not wait. A frame is acknowledged (PUBACK) when its
-/// targets have been handed to their sessions.
-///
-/// Outcomes that have gathered since the loop's last turn leave in one batch, at QoS 0: an outcome
-/// that is lost with its connection would be of no use, because the gateway redelivers every target
-/// that it has no answer for.
-final class GatewayPeer implements MqttPeer, Answers {
+/// targets have been handed to their sessions; the outcomes follow ([OutcomeBatches]).
+final class GatewayPeer implements MqttPeer {
   private static final Logger LOG = LoggerFactory.getLogger(GatewayPeer.class);
-  private static final int OUTCOMES_PER_MESSAGE = 1_000;
 
   /// A frame with a message to one or two devices. The loop reads it in about 20 us; handing it to
   /// another thread and back costs as much, and takes milliseconds while all processors are busy.
@@ -66,21 +52,10 @@ final class GatewayPeer implements MqttPeer, Answers {
   private final Consumer<DeviceKey> drain;
   private final Executor readers;
   private final ArrayDeque<MqttPacket.Publish> waiting = new ArrayDeque<>();
-  private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
-  private final AtomicBoolean flushScheduled = new AtomicBoolean();
-  private String outcomesTopic = "";
-  private boolean connected;
-  private boolean subscribed;
+  private final OutcomeBatches outcomes;
+  // The gateway's client id; null until its CONNECT is accepted.
+  private @Nullable String gateway;
   private boolean reading;
-
-  /// @param outcome null for a delivered target of a broadcast
-  private record Answer(String frame, int target, @Nullable Outcome outcome) {}
-
-  /// The outcomes that have gathered for one frame.
-  private static final class Gathered {
-    final List<Outcome> outcomes = new ArrayList<>();
-    final BitSet delivered = new BitSet();
-  }
 
   /// @param drain called for each device whose inbox has messages
   /// @param readers runs the reading of frames on virtual threads
@@ -99,6 +74,7 @@ final class GatewayPeer implements MqttPeer, Answers {
     this.broadcasts = broadcasts;
     this.drain = drain;
     this.readers = readers;
+    this.outcomes = new OutcomeBatches(link, metrics);
   }
 
   @Override
@@ -124,7 +100,7 @@ final class GatewayPeer implements MqttPeer, Answers {
   }
 
   private void connect(MqttPacket.Connect connect) {
-    if (connected) {
+    if (gateway != null) {
       link.disconnect(ReasonCode.PROTOCOL_ERROR, "a second CONNECT");
       return;
     }
@@ -139,9 +115,9 @@ final class GatewayPeer implements MqttPeer, Answers {
           connect.version(), ReasonCode.BAD_USER_NAME_OR_PASSWORD, MqttProperties.NONE);
       return;
     }
-    connected = true;
+    gateway = connect.clientId();
     metrics.gateways.incrementAndGet();
-    outcomesTopic = NodeFrame.OUTCOMES_TOPIC + connect.clientId();
+    outcomes.to(connect.clientId());
     link.accept(connect.version(), LIMITS, new KeepAlive(connect.keepAliveSeconds(), false), true);
     MqttProperties told =
         connect.version() == MqttVersion.V5
@@ -220,10 +196,10 @@ final class GatewayPeer implements MqttPeer, Answers {
     try {
       switch (publish.topic()) {
         case NodeFrame.DELIVER_TOPIC ->
-            dispatch.dispatch(WireForm.read(publish.payload().bytes(), NodeFrame.class), this);
+            dispatch.dispatch(WireForm.read(publish.payload().bytes(), NodeFrame.class), outcomes);
         case NodeBroadcast.TOPIC ->
             broadcasts.dispatch(
-                WireForm.read(publish.payload().bytes(), NodeBroadcast.class), this);
+                WireForm.read(publish.payload().bytes(), NodeBroadcast.class), outcomes);
         case NodeFrame.DRAIN_TOPIC ->
             WireForm.read(publish.payload().bytes(), NodeFrame.Drain.class)
                 .devices()
@@ -250,9 +226,12 @@ final class GatewayPeer implements MqttPeer, Answers {
   private void subscribe(MqttPacket.Subscribe subscribe) {
     var codes = new ArrayList<Integer>();
     for (SubscriptionRequest request : subscribe.requests()) {
-      boolean own = request.filter().equals(outcomesTopic);
-      subscribed |= own;
-      codes.add(own ? 0 : link.isV5() ? ReasonCode.NOT_AUTHORIZED.code() : 0x80);
+      if (outcomes.subscribe(request.filter())) {
+        codes.add(0);
+      } else {
+        codes.add(
+            link.isV5() ? ReasonCode.NOT_AUTHORIZED.code() : ReasonCode.V3_SUBSCRIPTION_FAILED);
+      }
     }
     link.send(new MqttPacket.SubAck(subscribe.packetId(), codes, MqttProperties.NONE));
   }
@@ -260,76 +239,15 @@ final class GatewayPeer implements MqttPeer, Answers {
   private void unsubscribe(MqttPacket.Unsubscribe unsubscribe) {
     var codes = new ArrayList<Integer>();
     for (String filter : unsubscribe.filters()) {
-      boolean own = filter.equals(outcomesTopic) && subscribed;
-      codes.add(own ? 0 : ReasonCode.NO_SUBSCRIPTION_EXISTED.code());
-      subscribed &= !own;
+      codes.add(outcomes.unsubscribe(filter) ? 0 : ReasonCode.NO_SUBSCRIPTION_EXISTED.code());
     }
     link.send(new MqttPacket.UnsubAck(unsubscribe.packetId(), codes, MqttProperties.NONE));
   }
 
   @Override
-  public void answer(String frame, Outcome outcome) {
-    answer(new Answer(frame, outcome.target(), outcome));
-  }
-
-  @Override
-  public void delivered(String frame, int target) {
-    answer(new Answer(frame, target, null));
-  }
-
-  private void answer(Answer answer) {
-    answers.add(answer);
-    if (flushScheduled.compareAndSet(false, true)) {
-      link.loop().execute(this::sendAnswers);
-    }
-  }
-
-  private void sendAnswers() {
-    flushScheduled.set(false);
-    Map<String, Gathered> byFrame = new LinkedHashMap<>();
-    Answer answer;
-    while ((answer = answers.poll()) != null) {
-      Gathered gathered = byFrame.computeIfAbsent(answer.frame(), _ -> new Gathered());
-      if (answer.outcome() == null) {
-        gathered.delivered.set(answer.target());
-      } else {
-        gathered.outcomes.add(answer.outcome());
-      }
-    }
-    byFrame.forEach((frame, gathered) -> {
-      if (!gathered.delivered.isEmpty()) {
-        send(
-            new NodeOutcomes(frame, List.of(), NodeOutcomes.runs(gathered.delivered)),
-            gathered.delivered.cardinality());
-      }
-      List<Outcome> outcomes = gathered.outcomes;
-      for (int from = 0; from < outcomes.size(); from += OUTCOMES_PER_MESSAGE) {
-        int to = Math.min(outcomes.size(), from + OUTCOMES_PER_MESSAGE);
-        send(new NodeOutcomes(frame, outcomes.subList(from, to)), to - from);
-      }
-    });
-  }
-
-  private void send(NodeOutcomes outcomes, int count) {
-    if (!subscribed || !link.isOpen()) {
-      metrics.unheard.increment(count);
-      return;
-    }
-    link.send(
-        new MqttPacket.Publish(
-            outcomesTopic,
-            new Binary(WireForm.write(outcomes)),
-            QoS.AT_MOST_ONCE,
-            false,
-            false,
-            0,
-            MqttProperties.NONE));
-  }
-
-  @Override
   public void refused(ReasonCode reason, String why) {
     metrics.violations.increment();
-    if (connected) {
+    if (gateway != null) {
       LOG.warn("event=gateway_link_refused reason={} detail=\"{}\"", reason, why);
     }
   }
@@ -344,11 +262,11 @@ final class GatewayPeer implements MqttPeer, Answers {
 
   @Override
   public void closed() {
-    if (connected) {
+    if (gateway != null) {
       metrics.gateways.decrementAndGet();
-      LOG.info("event=gateway_disconnected topic={}", outcomesTopic);
+      LOG.info("event=gateway_disconnected gateway={}", gateway);
     }
-    subscribed = false;
+    outcomes.end();
     waiting.clear();
   }
 }

@@ -174,6 +174,18 @@ class GatewayPeerTest {
     assertThat(meters.get("cm.delivery.gateways.refused").counter().count()).isEqualTo(2_500);
   }
 
+  @Test
+  void a_gateway_that_leaves_is_logged_by_its_name() {
+    var peer = peer(gateway);
+    peer.packet(connect("gw-1", "x"));
+
+    try (var log = new LogLines(GatewayPeer.class)) {
+      peer.closed();
+
+      assertThat(log.said()).containsExactly("event=gateway_disconnected gateway=gw-1");
+    }
+  }
+
   private List<Integer> acknowledged() {
     return packets.stream()
         .filter(MqttPacket.PubAck.class::isInstance)
