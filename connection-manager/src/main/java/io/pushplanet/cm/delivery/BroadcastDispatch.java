@@ -1,17 +1,13 @@
 package io.pushplanet.cm.delivery;
 
-import io.pushplanet.cm.directory.OwnershipDoubts;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.NodeBroadcast;
-import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,15 +20,8 @@ public final class BroadcastDispatch {
   private final TargetAnswers.Shared shared;
   private final Map<Loop, BroadcastLane> lanes = new ConcurrentHashMap<>();
 
-  /// @param doubts told when a gateway and this node disagree about which node owns a device
-  public BroadcastDispatch(
-      SessionTable sessions,
-      DeliverySettings settings,
-      DeliveryMetrics metrics,
-      InstantSource clock,
-      LongSupplier nanoTime,
-      OwnershipDoubts doubts) {
-    this.shared = new TargetAnswers.Shared(sessions, settings, metrics, clock, nanoTime, doubts);
+  public BroadcastDispatch(TargetAnswers.Shared shared) {
+    this.shared = shared;
   }
 
   public void dispatch(NodeBroadcast frame, Answers answers) {

@@ -17,23 +17,30 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  FrameDispatch frameDispatch(
-      SessionTable table,
-      DeliverySettings settings,
-      DeliveryMetrics metrics,
-      Clock clock,
-      OwnershipDoubts doubts) {
-    return new FrameDispatch(table, settings, metrics, clock, System::nanoTime, doubts);
+  OpenTargets openTargets(DeliverySettings settings, MeterRegistry meters) {
+    return new OpenTargets(settings.maxOpenTargets(), meters);
   }
 
   @Bean
-  BroadcastDispatch broadcastDispatch(
+  TargetAnswers.Shared answersShared(
       SessionTable table,
+      OpenTargets open,
       DeliverySettings settings,
       DeliveryMetrics metrics,
       Clock clock,
       OwnershipDoubts doubts) {
-    return new BroadcastDispatch(table, settings, metrics, clock, System::nanoTime, doubts);
+    return new TargetAnswers.Shared(
+        table, open, settings, metrics, clock, System::nanoTime, doubts);
+  }
+
+  @Bean
+  FrameDispatch frameDispatch(TargetAnswers.Shared shared) {
+    return new FrameDispatch(shared);
+  }
+
+  @Bean
+  BroadcastDispatch broadcastDispatch(TargetAnswers.Shared shared) {
+    return new BroadcastDispatch(shared);
   }
 
   @Bean(destroyMethod = "shutdown")

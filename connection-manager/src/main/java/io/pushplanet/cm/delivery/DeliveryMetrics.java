@@ -22,7 +22,6 @@ public final class DeliveryMetrics {
   final Counter violations;
   final RefusedGateways refused;
   private final Timer written;
-  final AtomicInteger openTargets = new AtomicInteger();
   final AtomicInteger gateways = new AtomicInteger();
   private final Map<Result, Counter> outcomes = new EnumMap<>(Result.class);
 
@@ -41,7 +40,6 @@ public final class DeliveryMetrics {
             .publishPercentiles(0.5, 0.99)
             .publishPercentileHistogram()
             .register(meters);
-    meters.gauge("cm.delivery.targets.open", openTargets);
     meters.gauge("cm.delivery.gateways", gateways);
     for (Result result : Result.values()) {
       outcomes.put(

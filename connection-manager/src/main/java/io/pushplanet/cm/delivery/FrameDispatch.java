@@ -1,18 +1,14 @@
 package io.pushplanet.cm.delivery;
 
-import io.pushplanet.cm.directory.OwnershipDoubts;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.OutboundMessage;
-import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.transport.LoopTasks;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.Refusal;
-import java.time.InstantSource;
 import java.util.List;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,15 +20,8 @@ public final class FrameDispatch {
 
   private final TargetAnswers.Shared shared;
 
-  /// @param doubts told when a gateway and this node disagree about which node owns a device
-  public FrameDispatch(
-      SessionTable sessions,
-      DeliverySettings settings,
-      DeliveryMetrics metrics,
-      InstantSource clock,
-      LongSupplier nanoTime,
-      OwnershipDoubts doubts) {
-    this.shared = new TargetAnswers.Shared(sessions, settings, metrics, clock, nanoTime, doubts);
+  public FrameDispatch(TargetAnswers.Shared shared) {
+    this.shared = shared;
   }
 
   public void dispatch(NodeFrame frame, Answers answers) {

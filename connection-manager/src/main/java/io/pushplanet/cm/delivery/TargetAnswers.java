@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Admits the targets of one frame or broadcast, and answers for them. A target that is not
 /// admitted is answered at once; an admitted one counts as open until [#settled]. Thread-safe.
-final class TargetAnswers {
+public final class TargetAnswers {
   /// The clocks of gateways and nodes differ. A frame is stale only when no such difference
   /// explains its age.
   private static final Duration STALE_AFTER = Duration.ofSeconds(5);
@@ -33,11 +33,12 @@ final class TargetAnswers {
   final long arrivedNanos;
   final long answerByNanos;
 
-  /// What the answers of all frames of a dispatch have in common.
+  /// What the answers of all frames and broadcasts have in common.
   ///
   /// @param doubts told when a gateway and this node disagree about which node owns a device
-  record Shared(
+  public record Shared(
       SessionTable sessions,
+      OpenTargets open,
       DeliverySettings settings,
       DeliveryMetrics metrics,
       InstantSource clock,
@@ -92,8 +93,7 @@ final class TargetAnswers {
       notHere(target);
       return null;
     }
-    if (shared.metrics().openTargets.incrementAndGet() > shared.settings().maxOpenTargets()) {
-      shared.metrics().openTargets.decrementAndGet();
+    if (!shared.open().tryOpen()) {
       refused(target, Refusal.NODE_BUSY, null);
       return null;
     }
@@ -108,7 +108,7 @@ final class TargetAnswers {
   /// Answers for an admitted target of a frame. The gateway compares the session's epoch with the
   /// one it saw.
   void settled(int target, DeviceSession session, Settlement settlement) {
-    shared.metrics().openTargets.decrementAndGet();
+    shared.open().close();
     answer(target, session, settlement);
   }
 
@@ -117,7 +117,7 @@ final class TargetAnswers {
   ///
   /// @param seen the epoch of the device's owner as the gateway saw it
   void settled(int target, DeviceSession session, long seen, Settlement settlement) {
-    shared.metrics().openTargets.decrementAndGet();
+    shared.open().close();
     if (settlement instanceof Settlement.Delivered && !Fencing.settles(seen, session.epoch())) {
       ended(target, Result.TIMEOUT, "fenced");
     } else if (settlement.equals(Settlement.DELIVERED)) {

@@ -47,6 +47,7 @@ class BroadcastLaneTest {
   private final HandLoop loop = new HandLoop();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final SessionMetrics sessionMetrics = new SessionMetrics(meters);
+  private final OpenTargets open = new OpenTargets(10_000, meters);
   private final SessionTable table = new SessionTable();
   private final List<Client> clients = new ArrayList<>();
   private final Map<Integer, Result> answers = new HashMap<>();
@@ -321,13 +322,15 @@ class BroadcastLaneTest {
       epochs.add(1L);
     }
     new BroadcastDispatch(
-            table,
-            new DeliverySettings(
-                "gateway", new Secret("x"), 10_000, 8, mostBytes, Duration.ofSeconds(30)),
-            new DeliveryMetrics(meters),
-            clock,
-            loop::nowNanos,
-            new NoOwnershipDoubts())
+            new TargetAnswers.Shared(
+                table,
+                open,
+                new DeliverySettings(
+                    "gateway", new Secret("x"), 10_000, 8, mostBytes, Duration.ofSeconds(30)),
+                new DeliveryMetrics(meters),
+                clock,
+                loop::nowNanos,
+                new NoOwnershipDoubts()))
         .dispatch(
             new NodeBroadcast(
                 "1",

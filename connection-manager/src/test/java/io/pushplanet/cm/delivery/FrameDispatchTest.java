@@ -39,7 +39,7 @@ class FrameDispatchTest {
 
   private final MutableClock clock = MutableClock.started();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final DeliveryMetrics metrics = new DeliveryMetrics(meters);
+  private final OpenTargets open = new OpenTargets(100, meters);
   private final HandLoop loop = new HandLoop();
   private final SessionTable table = new SessionTable();
   private final Map<Integer, Result> answers = new HashMap<>();
@@ -53,12 +53,15 @@ class FrameDispatchTest {
       };
   private final FrameDispatch dispatch =
       new FrameDispatch(
-          table,
-          new DeliverySettings("gateway", new Secret("x"), 100, 8, 3_000, Duration.ofSeconds(30)),
-          metrics,
-          clock,
-          () -> loop.nowNanos,
-          doubts);
+          new TargetAnswers.Shared(
+              table,
+              open,
+              new DeliverySettings(
+                  "gateway", new Secret("x"), 100, 8, 3_000, Duration.ofSeconds(30)),
+              new DeliveryMetrics(meters),
+              clock,
+              () -> loop.nowNanos,
+              doubts));
   private final DeviceSession.Shared shared =
       new DeviceSession.Shared(
           new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
@@ -80,7 +83,7 @@ class FrameDispatchTest {
     assertThat(last.sent).hasSize(1);
     assertThat(answers)
         .isEqualTo(Map.of(0, Result.DELIVERED, 1, Result.TIMEOUT, 2, Result.DELIVERED));
-    assertThat(metrics.openTargets).hasValue(0);
+    assertThat(open.count()).isZero();
   }
 
   @Test
@@ -91,7 +94,7 @@ class FrameDispatchTest {
     session("d1").end();
 
     assertThat(answers).isEqualTo(Map.of(0, Result.TIMEOUT));
-    assertThat(metrics.openTargets).hasValue(0);
+    assertThat(open.count()).isZero();
   }
 
   @Test
@@ -108,7 +111,7 @@ class FrameDispatchTest {
 
     assertThat(answers)
         .isEqualTo(Map.of(0, Result.DELIVERED, 1, Result.NOT_HERE, 2, Result.DELIVERED));
-    assertThat(metrics.openTargets).hasValue(0);
+    assertThat(open.count()).isZero();
   }
 
   @Test

@@ -213,12 +213,21 @@ class GatewayPeerTest {
 
   private GatewayPeer peer(
       Link link, DeliverySettings settings, Consumer<DeviceKey> drain, Executor readers) {
+    var shared =
+        new TargetAnswers.Shared(
+            table,
+            new OpenTargets(100, meters),
+            settings,
+            metrics,
+            clock,
+            () -> 0,
+            new NoOwnershipDoubts());
     return new GatewayPeer(
         link,
         settings,
         metrics,
-        new FrameDispatch(table, settings, metrics, clock, () -> 0, new NoOwnershipDoubts()),
-        new BroadcastDispatch(table, settings, metrics, clock, () -> 0, new NoOwnershipDoubts()),
+        new FrameDispatch(shared),
+        new BroadcastDispatch(shared),
         drain,
         readers);
   }

@@ -15,6 +15,8 @@ import io.pushplanet.cm.delivery.BroadcastDispatch;
 import io.pushplanet.cm.delivery.DeliveryMetrics;
 import io.pushplanet.cm.delivery.DeliverySettings;
 import io.pushplanet.cm.delivery.FrameDispatch;
+import io.pushplanet.cm.delivery.OpenTargets;
+import io.pushplanet.cm.delivery.TargetAnswers;
 import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.LeaseWatch;
 import io.pushplanet.cm.directory.Registrar;
@@ -139,13 +141,17 @@ final class SimNode {
     // Room for two packets of broadcasts, so that they are paced.
     var delivery =
         new DeliverySettings("gateway", new Secret("x"), 100, 8, 3_000, Duration.ofSeconds(30));
-    var deliveryMetrics = new DeliveryMetrics(METERS);
-    dispatch =
-        new FrameDispatch(
-            table, delivery, deliveryMetrics, clock, gatewayLoop()::nowNanos, registrar);
-    broadcasts =
-        new BroadcastDispatch(
-            table, delivery, deliveryMetrics, clock, gatewayLoop()::nowNanos, registrar);
+    var answersShared =
+        new TargetAnswers.Shared(
+            table,
+            new OpenTargets(100, METERS),
+            delivery,
+            new DeliveryMetrics(METERS),
+            clock,
+            gatewayLoop()::nowNanos,
+            registrar);
+    dispatch = new FrameDispatch(answersShared);
+    broadcasts = new BroadcastDispatch(answersShared);
     var uplinks = new Uplinks((_, _) -> true, 4_096, 16, clock, world.random, UPLINK_METRICS);
     pipeline =
         new ConnectionPipeline(
