@@ -5,6 +5,7 @@ import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.common.message.MessageId;
 import org.jspecify.annotations.Nullable;
@@ -52,19 +53,7 @@ public final class SharedPublish {
   byte[] encodedFor(
       Link link, Subscription subscription, int packetId, boolean duplicate, long nowMillis) {
     byte[] bytes = encoded(link, subscription, nowMillis);
-    if (packetId == 0) {
-      return bytes;
-    }
-    byte[] own = bytes.clone();
-    if (duplicate) {
-      own[0] |= 0x08;
-    }
-    int at = 1;
-    while (own[at++] < 0) {}
-    at += 2 + (((own[at] & 0xFF) << 8) | (own[at + 1] & 0xFF));
-    own[at] = (byte) (packetId >> 8);
-    own[at + 1] = (byte) packetId;
-    return own;
+    return packetId == 0 ? bytes : PacketEncoder.copyOfPublish(bytes, packetId, duplicate);
   }
 
   private byte[] encoded(Link link, Subscription subscription, long nowMillis) {

@@ -15,6 +15,7 @@ import java.util.List;
 /// Writes control packets of either version as one array each. Stateless and thread-safe. It writes
 /// both directions' packets, so that the tests' raw client and the server cannot diverge.
 public final class PacketEncoder {
+  private static final int DUPLICATE = 0x08;
 
   public byte[] encode(MqttPacket packet, MqttVersion version) {
     boolean v5 = version == MqttVersion.V5;
@@ -92,9 +93,30 @@ public final class PacketEncoder {
     body.raw(publish.payload().bytes());
     return body.frame(
         0x30
-            | (publish.duplicate() ? 0x08 : 0)
+            | (publish.duplicate() ? DUPLICATE : 0)
             | publish.qos().ordinal() << 1
             | (publish.retain() ? 1 : 0));
+  }
+
+  /// Copies a PUBLISH of QoS 1, for another recipient.
+  ///
+  /// @param publish the whole packet, without the DUP flag
+  public static byte[] copyOfPublish(byte[] publish, int packetId, boolean duplicate) {
+    byte[] copy = publish.clone();
+    if (duplicate) {
+      copy[0] |= DUPLICATE;
+    }
+    int at = 1;
+    // The remaining length: all its bytes but the last have the highest bit set.
+    while (copy[at] < 0) {
+      at++;
+    }
+    at++;
+    int topicBytes = ((copy[at] & 0xFF) << 8) | (copy[at + 1] & 0xFF);
+    at += 2 + topicBytes;
+    copy[at] = (byte) (packetId >> 8);
+    copy[at + 1] = (byte) packetId;
+    return copy;
   }
 
   private static byte[] acknowledgement(
