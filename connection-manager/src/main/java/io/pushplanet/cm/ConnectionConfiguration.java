@@ -63,7 +63,8 @@ class ConnectionConfiguration {
             limits.window(),
             uplinks.inFlight(),
             packetBytes(uplinks),
-            Uplinks.UPLINK);
+            Uplinks.UPLINK,
+            uplinks.bytes());
     return new Reception(handshake, admission, metrics, table, registrar);
   }
 

@@ -213,7 +213,7 @@ final class FullTable {
         new Uplinks((_, _) -> true, 4_096, 16, CLOCK, new SplittableRandom(4), uplinkMetrics);
     return new ConnectionPipeline(
         new Reception(
-            new DeviceHandshake(CREDENTIAL, 16, 32, 4_608, Uplinks.UPLINK),
+            new DeviceHandshake(CREDENTIAL, 16, 32, 4_608, Uplinks.UPLINK, 4_096),
             new Admission(sessions, new ServerReferences("", new SplittableRandom(3)), gate),
             admissionMetrics,
             table,

@@ -114,7 +114,7 @@ abstract class PipelineScene {
             this::tell, 4_096, UPLINKS_IN_FLIGHT, clock, new SplittableRandom(3), uplinkMetrics);
     return new ConnectionPipeline(
         new Reception(
-            new DeviceHandshake(credential, 16, UPLINKS_IN_FLIGHT, 4_608, Uplinks.UPLINK),
+            new DeviceHandshake(credential, 16, UPLINKS_IN_FLIGHT, 4_608, Uplinks.UPLINK, 4_096),
             new Admission(maxSessions, new ServerReferences("", new SplittableRandom(2)), gate),
             admissionMetrics,
             table,

@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 /// microseconds, so it runs on the event loop.
 public final class DeviceHandshake {
   private static final long LONGEST_PACKET = 268_435_455L + 5;
-  private static final int MAX_WILL_BYTES = 4 * 1024;
 
   /// More than any packet of this server with a reason string has; a client with a smaller Maximum
   /// Packet Size is sent no reason strings.
@@ -40,6 +39,7 @@ public final class DeviceHandshake {
   private final int uplinksInFlight;
   private final int packetBytes;
   private final String willTopic;
+  private final int willBytes;
 
   /// Shared objects for all devices of an app and for equal terms. Only apps with valid credentials
   /// are added, so that strangers cannot fill the map.
@@ -51,17 +51,20 @@ public final class DeviceHandshake {
   /// @param uplinksInFlight the Receive Maximum that clients are told
   /// @param packetBytes the Maximum Packet Size that clients are told
   /// @param willTopic the only topic that a will may have
+  /// @param willBytes of one will at most; the longest CONNECT bounds it, too
   public DeviceHandshake(
       DeviceCredential credential,
       int window,
       int uplinksInFlight,
       int packetBytes,
-      String willTopic) {
+      String willTopic,
+      int willBytes) {
     this.credential = credential;
     this.window = window;
     this.uplinksInFlight = uplinksInFlight;
     this.packetBytes = packetBytes;
     this.willTopic = willTopic;
+    this.willBytes = willBytes;
   }
 
   public HandshakeOutcome check(Connect connect) {
@@ -142,8 +145,8 @@ public final class DeviceHandshake {
     if (!will.topic().equals(willTopic)) {
       return new Refused(ReasonCode.NOT_AUTHORIZED, "a will's topic must be " + willTopic);
     }
-    if (will.payload().size() > MAX_WILL_BYTES) {
-      return new Refused(ReasonCode.PACKET_TOO_LARGE, "a will has at most 4096 bytes");
+    if (will.payload().size() > willBytes) {
+      return new Refused(ReasonCode.PACKET_TOO_LARGE, "a will has at most " + willBytes + " bytes");
     }
     return null;
   }

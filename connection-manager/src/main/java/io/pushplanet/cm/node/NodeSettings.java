@@ -205,7 +205,7 @@ record NodeSettings(
       @NotNull @DefaultValue("64MB") DataSize broadcastBytes,
       @NotNull @DurationMin(millis = 1) @DefaultValue("30s") Duration longestWait) {}
 
-  /// @param bytes largest uplink
+  /// @param bytes largest uplink, and largest will
   /// @param inFlight publishes of one device that wait for the broker's confirm (its Receive
   ///     Maximum); those of QoS 0 count too
   /// @param perSecond publishes of one device per second, uplinks and receipts together; a device

@@ -25,7 +25,7 @@ class DeviceHandshakeTest {
   private final DeviceCredential credential =
       new DeviceCredential(MasterKey.parse(MasterKey.generate(new SecureRandom())), clock);
   private final DeviceHandshake handshake =
-      new DeviceHandshake(credential, 16, 32, 4608, "push/uplink");
+      new DeviceHandshake(credential, 16, 32, 4608, "push/uplink", 4);
   private final String password =
       credential.mint(new AppId("shop"), new DeviceId("d1"), Duration.ofDays(1));
 
@@ -81,6 +81,22 @@ class DeviceHandshakeTest {
         .isEqualTo(ReasonCode.RETAIN_NOT_SUPPORTED);
     assertThat(reason(connect("d1", password, will("foreign", QoS.AT_LEAST_ONCE, false), none())))
         .isEqualTo(ReasonCode.NOT_AUTHORIZED);
+  }
+
+  /// A will becomes an uplink, so `cm.uplink.bytes` bounds it.
+  @Test
+  void a_will_that_is_longer_than_an_uplink_may_be_is_refused() {
+    var longer =
+        new Will("push/uplink", Binary.of("gone!"), QoS.AT_LEAST_ONCE, false, MqttProperties.NONE);
+
+    assertThat(handshake.check(connect("d1", password, longer, none())))
+        .isEqualTo(
+            new HandshakeOutcome.Refused(
+                ReasonCode.PACKET_TOO_LARGE, "a will has at most 4 bytes"));
+    assertThat(
+            handshake.check(
+                connect("d1", password, will("push/uplink", QoS.AT_LEAST_ONCE, false), none())))
+        .isInstanceOf(HandshakeOutcome.Welcome.class);
   }
 
   @Test

@@ -59,7 +59,7 @@ final class Cluster {
   final Ledger ledger = new Ledger();
   private final Set<Bug> bugs;
   private final DeviceHandshake handshake =
-      new DeviceHandshake(CREDENTIALS, 3, 8, 8_192, Uplinks.UPLINK);
+      new DeviceHandshake(CREDENTIALS, 3, 8, 8_192, Uplinks.UPLINK, 4_096);
   private final SimGateway gateway;
   private final @Nullable SimNode[] nodes = new SimNode[NODES];
   private final List<SimDevice> devices = new ArrayList<>();
