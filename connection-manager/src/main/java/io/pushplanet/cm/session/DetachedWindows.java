@@ -1,5 +1,6 @@
 package io.pushplanet.cm.session;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -29,6 +30,7 @@ public final class DetachedWindows {
   private final InstantSource clock;
 
   /// In order of disconnection, the oldest first.
+  @GuardedBy("this")
   private final LinkedHashMap<DeviceKey, Window> windows = new LinkedHashMap<>();
 
   public DetachedWindows(InstantSource clock) {

@@ -17,9 +17,9 @@ public record SessionLimits(
     Duration deadPathAfter,
     Duration acknowledgeWithin) {
   public SessionLimits {
-    if (window < 1 || window > 1_000 || waiting < 1) {
+    if (window < 1 || window > 1_000 || waiting < 2) {
       throw new IllegalArgumentException(
-          "cm.session.window must be 1 to 1000 and cm.session.waiting at least 1");
+          "cm.session.window must be 1 to 1000 and cm.session.waiting at least 2");
     }
   }
 }
