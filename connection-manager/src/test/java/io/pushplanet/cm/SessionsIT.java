@@ -16,7 +16,6 @@ import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Undisturbed;
@@ -193,23 +192,6 @@ class SessionsIT {
       var outcome = queue.poll(60, TimeUnit.SECONDS);
       assertThat(outcome).isNotNull();
       assertThat(outcome.result()).isEqualTo(Result.DELIVERED);
-    }
-  }
-
-  @Test
-  void connecting_to_another_node_fences_the_first() throws Exception {
-    try (var first = subscribed(node, device, MqttVersion.V5);
-        var second = subscribed(other, device, MqttVersion.V5)) {
-      assertThat(first.expect(MqttPacket.Disconnect.class).reason())
-          .isEqualTo(ReasonCode.SESSION_TAKEN_OVER);
-      assertThat(first.next()).isEmpty();
-      var owner = node.bean(SessionDirectory.class).owner(device);
-      assertThat(owner).isPresent();
-      assertThat(owner.get().node()).isEqualTo(new NodeId("node-b"));
-      assertThat(gateway.deliver(device, TestNode.newMessage(), "{}").result())
-          .isEqualTo(Result.NOT_HERE);
-      second.send(new MqttPacket.PingReq());
-      second.expect(MqttPacket.PingResp.class);
     }
   }
 

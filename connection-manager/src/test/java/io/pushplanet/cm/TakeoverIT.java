@@ -14,8 +14,10 @@ import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.Handovers;
+import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.quickstart.services.Service;
@@ -83,6 +85,10 @@ class TakeoverIT {
       assertThat(here.expect(MqttPacket.Disconnect.class).reason())
           .isEqualTo(ReasonCode.SESSION_TAKEN_OVER);
       assertThat(here.next()).isEmpty();
+      var owner = first.bean(SessionDirectory.class).owner(device);
+      assertThat(owner).map(SessionOwner::node).contains(new NodeId("takeover-b"));
+      assertThat(gateway.deliver(device, TestNode.newMessage(), "{}").result())
+          .isEqualTo(Result.NOT_HERE);
       assertAlive(there);
     }
   }
