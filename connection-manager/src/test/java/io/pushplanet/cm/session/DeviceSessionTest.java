@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DetachedWindows.Unacknowledged;
@@ -29,6 +30,7 @@ class DeviceSessionTest {
   private static final MessageId MESSAGE = new MessageId("0190b8a0-0000-7000-8000-000000000001");
   private static final MessageId OTHER = new MessageId("0190b8a0-0000-7000-8000-000000000002");
   private static final MessageId THIRD = new MessageId("0190b8a0-0000-7000-8000-000000000003");
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
 
   private final MutableClock clock = MutableClock.started();
   private final SessionMetrics metrics = new SessionMetrics(new SimpleMeterRegistry());
@@ -172,6 +174,41 @@ class DeviceSessionTest {
     assertThat(left).singleElement().returns(1, Unacknowledged::packetId);
   }
 
+  @Test
+  void a_device_leaves_once_it_has_acknowledged_its_messages() {
+    var client = new LeavingClient(loop);
+    var leaving = leavingWithAMessageInFlight(client);
+    assertThat(client.told).isEmpty();
+
+    leaving.acknowledged(1, ReasonCode.SUCCESS);
+
+    assertThat(client.told).containsExactly(ReasonCode.USE_ANOTHER_SERVER);
+  }
+
+  @Test
+  void a_device_that_acknowledges_nothing_leaves_at_the_deadline() {
+    var client = new LeavingClient(loop);
+    var leaving = leavingWithAMessageInFlight(client);
+
+    loop.nowNanos = PATIENCE.toNanos() - 1;
+    assertThat(leaving.swept(loop.nowNanos)).as("is swept again").isTrue();
+    assertThat(client.told).isEmpty();
+    loop.nowNanos = PATIENCE.toNanos();
+    leaving.swept(loop.nowNanos);
+
+    assertThat(client.told).containsExactly(ReasonCode.USE_ANOTHER_SERVER);
+    assertThat(settled).containsExactly(new Settlement.NotHere());
+  }
+
+  private DeviceSession leavingWithAMessageInFlight(LeavingClient client) {
+    var leaving = session(client, 1);
+    client.session = leaving;
+    leaving.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    leaving.offer(message(OutboundMessage.NO_DEADLINE));
+    leaving.leave(ReasonCode.USE_ANOTHER_SERVER, MqttProperties.NONE, PATIENCE.toNanos());
+    return leaving;
+  }
+
   private WeakReference<OutboundMessage.Origin> offerTo(long answerByNanos) {
     var message = message(answerByNanos);
     session.offer(message);
@@ -194,6 +231,25 @@ class DeviceSessionTest {
     @Override
     public void sendEncoded(byte[] packet) {
       super.sendEncoded(packet);
+      Objects.requireNonNull(session).end();
+    }
+  }
+
+  private static final class LeavingClient extends QuietClient {
+    private final List<ReasonCode> told = new ArrayList<>();
+    private @Nullable DeviceSession session;
+
+    LeavingClient(AtOnceLoop loop) {
+      super(loop);
+    }
+
+    @Override
+    public void disconnect(ReasonCode reason, MqttProperties properties) {
+      told.add(reason);
+    }
+
+    @Override
+    public void retire() {
       Objects.requireNonNull(session).end();
     }
   }
