@@ -1,5 +1,6 @@
 package io.pushplanet.cm;
 
+import static io.pushplanet.cm.session.SessionBuilder.aSession;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,7 +14,7 @@ import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.OutboundMessage;
-import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.cm.session.RecordedOrigin;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.transport.HandLoop;
@@ -289,17 +290,11 @@ class ConnectionPipelineTest extends PipelineScene {
                 found.add(table.find(device));
               }
             });
-    table.put(
-        new DeviceSession(
-            device,
-            0,
-            0,
-            new SessionTerms(16, 1 << 20, 0),
-            sessionShared,
-            former));
+    table.put(aSession(device).epoch(0).passwordEnds(0).at(former, sessionShared));
 
     letGo();
     List<Settlement> settled = new ArrayList<>();
+    var origin = new RecordedOrigin(settled);
     found
         .getFirst()
         .offer(
@@ -309,17 +304,7 @@ class ConnectionPipelineTest extends PipelineScene {
                     Binary.of("hello"),
                     clock.millis() + 60_000),
                 OutboundMessage.NO_DEADLINE,
-                new OutboundMessage.Origin() {
-                  @Override
-                  public void written() {
-                    throw new AssertionError("to a session that is refused");
-                  }
-
-                  @Override
-                  public void settled(OutboundMessage message, Settlement settlement) {
-                    settled.add(settlement);
-                  }
-                }));
+                origin));
 
     assertThat(refused.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
     letGo();
@@ -329,5 +314,6 @@ class ConnectionPipelineTest extends PipelineScene {
             new Command.ConfirmRelease(
                 device, new SessionOwner(new NodeId("b"), 1_000), Optional.empty()));
     assertThat(settled).containsExactly(new Settlement.NotHere());
+    assertThat(origin.written).isFalse();
   }
 }

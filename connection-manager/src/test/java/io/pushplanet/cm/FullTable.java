@@ -8,9 +8,6 @@ import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
-import io.pushplanet.cm.inbox.InboxPage;
-import io.pushplanet.cm.inbox.InboxRow;
-import io.pushplanet.cm.inbox.ParkedMessages;
 import io.pushplanet.cm.keepalive.Networks;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
@@ -27,10 +24,8 @@ import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
-import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.Connection;
 import io.pushplanet.cm.transport.FakeSockets;
-import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.transport.gate.GateSettings;
@@ -41,14 +36,12 @@ import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -56,8 +49,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /// Fills a node's table with authenticated, subscribed sessions on fake sockets and prints their
 /// cost. Everything but the JDK's socket objects, the directory and the inbox is the node's own
@@ -236,30 +227,5 @@ final class FullTable {
             32),
         new DelayedWills((_, _) -> () -> {}, registrar::unlessElsewhere, uplinks::will),
         PacketLimits.UNAUTHENTICATED);
-  }
-
-  private static final class NothingParked implements ParkedMessages {
-    @Override
-    public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
-      loop.execute(() -> then.accept(new InboxPage.Rows(List.of(), false)));
-    }
-
-    @Override
-    public void written(long tookNanos) {}
-
-    @Override
-    public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
-      then.done(true);
-    }
-
-    @Override
-    public void failed(InboxRow row, Settlement.Refused why, Then then) {
-      then.done(true);
-    }
-
-    @Override
-    public void over(InboxRow row, Then then) {
-      then.done(true);
-    }
   }
 }

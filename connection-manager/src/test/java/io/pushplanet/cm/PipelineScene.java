@@ -9,9 +9,6 @@ import io.pushplanet.cm.admission.ServerReferences;
 import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.handshake.DeviceHandshake;
-import io.pushplanet.cm.inbox.InboxPage;
-import io.pushplanet.cm.inbox.InboxRow;
-import io.pushplanet.cm.inbox.ParkedMessages;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
@@ -25,12 +22,10 @@ import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.QuietClient;
-import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionBuilder;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
-import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
@@ -44,18 +39,15 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Devices' connections with a loop, a queue to Redis and a timer that are run by hand.
@@ -75,11 +67,7 @@ abstract class PipelineScene {
   final List<Runnable> confirms = new ArrayList<>();
   final SessionTable table = new SessionTable();
   final DeviceSession.Shared sessionShared =
-      new DeviceSession.Shared(
-          new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
-          new SessionMetrics(meters),
-          new LateAcknowledgements(LateAcknowledgements.MAX, _ -> {}),
-          clock);
+      SessionBuilder.shared(new SessionMetrics(meters), clock);
   final Epochs directory = new Epochs();
   final Registrar registrar =
       new Registrar(
@@ -355,33 +343,6 @@ abstract class PipelineScene {
     @Override
     public void close() {
       end();
-    }
-  }
-
-  private static final class NothingParked implements ParkedMessages {
-    @Override
-    public void read(DeviceKey device, Loop loop, Consumer<InboxPage> then) {
-      then.accept(new InboxPage.Rows(List.of(), false));
-    }
-
-    @Override
-    public void written(long tookNanos) {
-      throw new AssertionError("nothing is parked");
-    }
-
-    @Override
-    public void delivered(InboxRow row, @Nullable Instant lateAt, Then then) {
-      throw new AssertionError("nothing is parked");
-    }
-
-    @Override
-    public void failed(InboxRow row, Settlement.Refused why, Then then) {
-      throw new AssertionError("nothing is parked");
-    }
-
-    @Override
-    public void over(InboxRow row, Then then) {
-      throw new AssertionError("nothing is parked");
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.pushplanet.cm.delivery;
 
+import static io.pushplanet.cm.session.SessionBuilder.aSession;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -7,12 +8,10 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.QuietClient;
-import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionBuilder;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
-import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.access.Secret;
@@ -292,18 +291,11 @@ class BroadcastLaneTest {
   }
 
   private void devices(int count, QoS qos) {
-    var shared =
-        new DeviceSession.Shared(
-            new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
-            sessionMetrics,
-            new LateAcknowledgements(1, _ -> {}),
-            clock);
+    var shared = SessionBuilder.shared(sessionMetrics, clock);
     for (int number = 0; number < count; number++) {
       var client = new Client(loop);
       clients.add(client);
-      var session =
-          new DeviceSession(
-              key(number), 1, Long.MAX_VALUE, new SessionTerms(16, 1 << 20, 0), shared, client);
+      var session = aSession(key(number)).at(client, shared);
       session.subscribe(Subscription.of(qos, 0));
       table.put(session);
     }

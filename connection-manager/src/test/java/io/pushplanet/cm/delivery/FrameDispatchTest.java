@@ -1,5 +1,6 @@
 package io.pushplanet.cm.delivery;
 
+import static io.pushplanet.cm.session.SessionBuilder.aSession;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -7,12 +8,10 @@ import io.pushplanet.cm.directory.OwnershipDoubts;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.QuietClient;
-import io.pushplanet.cm.session.SessionLimits;
+import io.pushplanet.cm.session.SessionBuilder;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
-import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.common.access.Secret;
@@ -63,11 +62,7 @@ class FrameDispatchTest {
               () -> loop.nowNanos,
               doubts));
   private final DeviceSession.Shared shared =
-      new DeviceSession.Shared(
-          new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
-          new SessionMetrics(meters),
-          new LateAcknowledgements(1, _ -> {}),
-          clock);
+      SessionBuilder.shared(new SessionMetrics(meters), clock);
 
   @Test
   void an_error_of_one_device_is_answered_and_its_neighbours_get_the_message() {
@@ -137,9 +132,7 @@ class FrameDispatchTest {
   }
 
   private QuietClient device(String id, QuietClient client) {
-    var session =
-        new DeviceSession(
-            key(id), 1, Long.MAX_VALUE, new SessionTerms(16, 1 << 20, 0), shared, client);
+    var session = aSession(key(id)).at(client, shared);
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     table.put(session);
     return client;

@@ -1,5 +1,7 @@
 package io.pushplanet.cm.inbox;
 
+import static io.pushplanet.cm.session.SessionBuilder.aSession;
+
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
@@ -16,7 +18,6 @@ import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
-import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.Subscription;
@@ -298,13 +299,7 @@ final class DeviceLife {
   }
 
   private DeviceSession newSession() {
-    return new DeviceSession(
-        DEVICE,
-        connection + 1,
-        Long.MAX_VALUE,
-        new SessionTerms(window, 1 << 20, 3_600),
-        shared,
-        client);
+    return aSession(DEVICE).epoch(connection + 1).window(window).at(client, shared);
   }
 
   private void acknowledge(int most) {

@@ -1,16 +1,13 @@
 package io.pushplanet.cm.inbox;
 
+import static io.pushplanet.cm.session.SessionBuilder.aSession;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.LateAcknowledgements;
-import io.pushplanet.cm.session.SessionLimits;
-import io.pushplanet.cm.session.SessionMetrics;
-import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.cm.session.SessionBuilder;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.HandLoop;
@@ -20,7 +17,6 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.MutableClock;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,19 +35,7 @@ class InboxDrainTest {
   private final DrainedClient client = new DrainedClient(loop);
   private int acknowledged;
   private final FullLane inbox = new FullLane();
-  private final DeviceSession session =
-      new DeviceSession(
-          DEVICE,
-          1,
-          Long.MAX_VALUE,
-          new SessionTerms(16, 1 << 20, 3_600),
-          new DeviceSession.Shared(
-              new SessionLimits(
-                  16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
-              new SessionMetrics(new SimpleMeterRegistry()),
-              new LateAcknowledgements(100, _ -> {}),
-              clock),
-          client);
+  private final DeviceSession session = aSession(DEVICE).at(client, SessionBuilder.shared(clock));
   private final InboxDrain drain = client.drain(inbox, session);
 
   @Test

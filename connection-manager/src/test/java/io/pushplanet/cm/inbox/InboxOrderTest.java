@@ -1,18 +1,16 @@
 package io.pushplanet.cm.inbox;
 
+import static io.pushplanet.cm.session.SessionBuilder.aSession;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
-import io.pushplanet.cm.session.LateAcknowledgements;
 import io.pushplanet.cm.session.OutboundMessage;
-import io.pushplanet.cm.session.SessionLimits;
-import io.pushplanet.cm.session.SessionMetrics;
-import io.pushplanet.cm.session.SessionTerms;
+import io.pushplanet.cm.session.RecordedOrigin;
+import io.pushplanet.cm.session.SessionBuilder;
 import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.SharedPublish;
 import io.pushplanet.cm.session.Subscription;
@@ -55,18 +53,7 @@ class InboxOrderTest {
   private final Rows inbox = new Rows();
   private final List<Settlement> settled = new ArrayList<>();
   private final DeviceSession session =
-      new DeviceSession(
-          DEVICE,
-          1,
-          Long.MAX_VALUE,
-          new SessionTerms(WINDOW, 1 << 20, 3_600),
-          new DeviceSession.Shared(
-              new SessionLimits(
-                  WINDOW, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
-              new SessionMetrics(new SimpleMeterRegistry()),
-              new LateAcknowledgements(100, _ -> {}),
-              clock),
-          client);
+      aSession(DEVICE).window(WINDOW).at(client, SessionBuilder.shared(clock));
   private final InboxDrain drain = client.drain(inbox, session);
   private int acknowledged;
 
@@ -241,15 +228,7 @@ class InboxOrderTest {
         new OutboundMessage(
             new SharedPublish(id(number), payload(number), Long.MAX_VALUE),
             OutboundMessage.NO_DEADLINE,
-            new OutboundMessage.Origin() {
-              @Override
-              public void written() {}
-
-              @Override
-              public void settled(OutboundMessage message, Settlement settlement) {
-                settled.add(settlement);
-              }
-            }));
+            new RecordedOrigin(settled)));
   }
 
   private void acknowledge(int packets) {

@@ -1,5 +1,6 @@
 package io.pushplanet.cm.session;
 
+import static io.pushplanet.cm.session.SessionBuilder.aSession;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -255,17 +256,8 @@ class DeviceSessionTest {
   }
 
   private DeviceSession session(QuietClient client, int window) {
-    return new DeviceSession(
-        DEVICE,
-        1,
-        Long.MAX_VALUE,
-        new SessionTerms(window, 1 << 20, 3_600),
-        new DeviceSession.Shared(
-            new SessionLimits(16, 128, Duration.ofSeconds(2), Duration.ZERO, Duration.ofMinutes(1)),
-            metrics,
-            new LateAcknowledgements(1, told::add),
-            clock),
-        client);
+    var late = new LateAcknowledgements(1, told::add);
+    return aSession(DEVICE).window(window).at(client, SessionBuilder.shared(metrics, late, clock));
   }
 
   private void offer() {
@@ -289,17 +281,6 @@ class DeviceSessionTest {
   }
 
   private OutboundMessage message(MessageId id, long answerByNanos) {
-    return new OutboundMessage(
-        publish(id),
-        answerByNanos,
-        new OutboundMessage.Origin() {
-          @Override
-          public void written() {}
-
-          @Override
-          public void settled(OutboundMessage message, Settlement settlement) {
-            settled.add(settlement);
-          }
-        });
+    return new OutboundMessage(publish(id), answerByNanos, new RecordedOrigin(settled));
   }
 }
