@@ -81,8 +81,21 @@ public sealed interface DeliveryEvent {
   }
 
   /// A later report of the device about a message.
-  record Receipt(AppId app, Instant at, MessageId message, DeviceId device, Kind kind)
+  ///
+  /// @param firstSeen when the statistics role first looked for its delivery and found none; null
+  ///     before
+  record Receipt(
+      AppId app,
+      Instant at,
+      MessageId message,
+      DeviceId device,
+      Kind kind,
+      @Nullable Instant firstSeen)
       implements DeliveryEvent {
+    public Receipt(AppId app, Instant at, MessageId message, DeviceId device, Kind kind) {
+      this(app, at, message, device, kind, null);
+    }
+
     public enum Kind {
       @JsonProperty("displayed")
       DISPLAYED,

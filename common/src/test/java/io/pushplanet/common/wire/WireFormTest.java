@@ -143,7 +143,9 @@ class WireFormTest {
         new DeliveryEvent.Expanded(APP, at, PUSH.id(), List.of(device), true),
         new DeliveryEvent.Attempted(APP, at, PUSH.id(), device, ATTEMPT),
         new DeliveryEvent.Ended(APP, at, PUSH.id(), device, DeliveryState.FAILED, ATTEMPT),
-        new DeliveryEvent.Receipt(APP, at, PUSH.id(), device, DeliveryEvent.Receipt.Kind.OPENED));
+        new DeliveryEvent.Receipt(APP, at, PUSH.id(), device, DeliveryEvent.Receipt.Kind.OPENED),
+        new DeliveryEvent.Receipt(
+            APP, at, PUSH.id(), device, DeliveryEvent.Receipt.Kind.OPENED, at.plusSeconds(1)));
   }
 
   @ParameterizedTest

@@ -6,6 +6,7 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.wire.WireForm;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -16,16 +17,22 @@ import java.util.function.Consumer;
 /// where a worker tries them again and again. So the other events of that message are neither
 /// delayed nor written twice, however many receipts a device makes up.
 ///
+/// A receipt may get older than its patience while it waits: as long as the statistics are behind or
+/// MySQL takes nothing, its delivery's row may be late, too.
+///
 /// Thread-safe.
 final class EarlyEvents {
-  /// How long a receipt may be ahead of its delivery's row. After that it counts as made up and is
-  /// dropped.
+  /// How long the statistics must have kept up, after the first look for a receipt's delivery, until
+  /// the receipt counts as made up and is dropped.
   static final Duration RECEIPT_PATIENCE = Duration.ofSeconds(30);
 
   private final Consumer<List<byte[]>> queue;
   private final Clock clock;
   private final Duration pause;
   private final Counter droppedReceipts;
+
+  /// A worker that has just started does not know what lies in the queues.
+  private volatile Instant keptUpSince;
 
   /// @param queue returns when all events are durable in `push.early`
   /// @param pause between two tries of an event
@@ -34,6 +41,12 @@ final class EarlyEvents {
     this.clock = clock;
     this.pause = pause;
     this.droppedReceipts = meters.counter("pushplanet.statistics.receipts.dropped");
+    this.keptUpSince = clock.instant();
+  }
+
+  /// The writers are behind, or could not write: rows that receipts need may still be missing.
+  void fellBehind() {
+    keptUpSince = clock.instant();
   }
 
   /// Returns the events that may be written later, and drops the others.
@@ -53,7 +66,19 @@ final class EarlyEvents {
   ///
   /// @throws io.pushplanet.common.lane.BrokerUnavailable when they may not be
   void putAside(List<DeliveryEvent> early) {
-    queue.accept(early.stream().map(WireForm::write).toList());
+    queue.accept(early.stream().map(this::seen).map(WireForm::write).toList());
+  }
+
+  private DeliveryEvent seen(DeliveryEvent event) {
+    return event instanceof DeliveryEvent.Receipt receipt && receipt.firstSeen() == null
+        ? new DeliveryEvent.Receipt(
+            receipt.app(),
+            receipt.at(),
+            receipt.message(),
+            receipt.device(),
+            receipt.kind(),
+            clock.instant())
+        : event;
   }
 
   /// How long to wait before the next try of these events. If it is their last one, not at all:
@@ -63,7 +88,15 @@ final class EarlyEvents {
   }
 
   private boolean mayBeEarly(DeliveryEvent event) {
-    return !(event instanceof DeliveryEvent.Receipt receipt)
-        || receipt.at().plus(RECEIPT_PATIENCE).isAfter(clock.instant());
+    if (!(event instanceof DeliveryEvent.Receipt receipt)) {
+      return true;
+    }
+    Instant since = receipt.firstSeen();
+    if (since == null) {
+      // It comes from its device, or was put aside by an older version.
+      return true;
+    }
+    Instant patientSince = since.isAfter(keptUpSince) ? since : keptUpSince;
+    return patientSince.plus(RECEIPT_PATIENCE).isAfter(clock.instant());
   }
 }

@@ -269,6 +269,9 @@ public final class StatisticsIntake implements AutoCloseable {
   private void writeTogether(List<Told> told) {
     List<DeliveryEvent> events = told.stream().map(Told::event).toList();
     sizes.record(events.size());
+    if (flow() != HeldEvents.Flow.STEADY) {
+      early.fellBehind();
+    }
     try {
       Set<DeliveryEvent> notYet = writes.record(() -> early.among(writer.write(events)));
       if (told.size() == 1) {
@@ -295,6 +298,7 @@ public final class StatisticsIntake implements AutoCloseable {
             .batch()
             .refuse(new Refusal(refused, NestedExceptionUtils.getMostSpecificCause(e).toString()));
       } else {
+        early.fellBehind();
         told.forEach(one -> one.batch().fail(e));
       }
     }

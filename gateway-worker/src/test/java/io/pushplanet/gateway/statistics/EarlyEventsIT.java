@@ -138,6 +138,23 @@ class EarlyEventsIT {
     assertThat(dropped()).isZero();
   }
 
+  /// MySQL was away, and the receipt is older than the message in front of which it was handed out.
+  @Test
+  void an_old_receipt_that_is_written_before_its_delivery_counts_too() throws Exception {
+    MessageId message = ids.next();
+    DeliveryEvent opened = opened(message, HONEST);
+    clock.advance(EarlyEvents.RECEIPT_PATIENCE.plusSeconds(1));
+    publish(List.of(batch(List.of(opened))));
+    consumer.start();
+    Eventually.within(SOON, () -> assertThat(looks).hasValue(1));
+    Eventually.within(SOON, () -> assertThat(done(Topology.EVENTS)).isEqualTo(1));
+
+    publish(List.of(batch(eventsOf(message))));
+
+    Eventually.within(SOON, () -> assertThat(openedAt(message)).isEqualTo(1));
+    assertThat(dropped()).isZero();
+  }
+
   @Test
   void an_event_that_the_broker_does_not_take_stays_in_its_message() throws Exception {
     MessageId late = ids.next();
