@@ -170,7 +170,22 @@ public final class Delivery {
     now.deleted().forEach(parcel -> reject(parcel, channel, "device_deleted", outbox));
     now.ofFormerUser().forEach(parcel -> reject(parcel, channel, "user_changed", outbox));
     now.withoutToken().forEach(parcel -> overProviders.noToken(channel, parcel, outbox));
-    return now.left();
+    return settled.known() && now.known() ? now.left() : neverWaited(channel, now.left(), outbox);
+  }
+
+  /// MySQL does not say what is still wanted. Parcels that came back from `later` wait once more,
+  /// because their devices may have other users by now, or their messages may be cancelled. The
+  /// others were addressed a moment ago and are sent: a device knows a repeat by the message's id.
+  private static List<Parcel> neverWaited(Channel channel, List<Parcel> unknown, Outbox outbox) {
+    List<Parcel> fresh = new ArrayList<>();
+    for (Parcel parcel : unknown) {
+      if (parcel.push().cameBack() && parcel.push().inInbox() == null) {
+        outbox.waitUnchecked(parcel, channel);
+      } else {
+        fresh.add(parcel);
+      }
+    }
+    return fresh;
   }
 
   private static void reject(Parcel parcel, Channel channel, String reason, Outbox outbox) {

@@ -197,6 +197,16 @@ final class Outbox implements AutoCloseable {
     metrics.count(channel, attempt.result());
   }
 
+  /// MySQL, which would say whether the parcel may still be sent, did not answer.
+  void waitUnchecked(Parcel parcel, Channel channel) {
+    retry(
+        parcel,
+        parcel.alone().postponed(),
+        channel,
+        retries.afterDatabaseLoss(),
+        new Cause(0, "database_unavailable", Cause.NOT_SENT));
+  }
+
   /// The parcel is parked, its device may be connected, and its node could not be asked to look.
   void lookAgain(Parcel parcel) {
     Instant dueAt = clock.instant().plus(retries.afterDirectoryLoss(parcel.push().attempt()));

@@ -21,8 +21,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// parcels that are not on their first way: handed out again by the broker, back from `later`, or
 /// fallen back from another channel. It spares devices a second copy where it can. A parcel that
 /// failed because of a bug of ours has not ended for good: it is a dead letter, and an operator may
-/// replay it. While the database is away everything is delivered without a wait, and the device
-/// knows a repeat by the message's id.
+/// replay it. While the database is away nothing waits for its answer, and the result says that
+/// nothing is known.
 public final class SettledBefore {
   private static final Logger LOG = LoggerFactory.getLogger(SettledBefore.class);
   private static final int ROWS_PER_SELECT = 200;
@@ -51,15 +51,20 @@ public final class SettledBefore {
   /// @param left parcels to be sent
   /// @param calledOff parcels that fell back from MQTT, and were delivered over MQTT after all
   /// @param cancelled parcels whose message was cancelled before they ended
-  public record Checked(List<Parcel> left, List<Parcel> calledOff, List<Parcel> cancelled) {
+  /// @param known whether the database answered; if not, `left` are all parcels
+  public record Checked(
+      List<Parcel> left, List<Parcel> calledOff, List<Parcel> cancelled, boolean known) {
     private static Checked nothingKnown(List<Parcel> parcels) {
-      return new Checked(parcels, List.of(), List.of());
+      return new Checked(parcels, List.of(), List.of(), false);
     }
   }
 
-  /// Checks the parcels, as far as the database answers; unknown ones are left to be sent.
+  /// Checks the parcels, if the database answers.
   public Checked check(List<Parcel> parcels) {
-    if (parcels.isEmpty() || !breaker.mayAsk()) {
+    if (parcels.isEmpty()) {
+      return new Checked(parcels, List.of(), List.of(), true);
+    }
+    if (!breaker.mayAsk()) {
       return Checked.nothingKnown(parcels);
     }
     try {
@@ -97,7 +102,7 @@ public final class SettledBefore {
         calledOff.add(parcel);
       }
     }
-    return new Checked(left, calledOff, cancelled);
+    return new Checked(left, calledOff, cancelled, true);
   }
 
   /// The messages that were cancelled; none where the database does not answer.

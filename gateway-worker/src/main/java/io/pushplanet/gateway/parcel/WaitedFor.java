@@ -15,9 +15,7 @@ import org.springframework.dao.DataAccessException;
 
 /// Finds where a message that has waited must go now: meanwhile its device may have been deleted,
 /// have another user, or have a new token, or its token may be another device's (another user
-/// logged in on the same phone). No user gets a message that was for another one. While the
-/// database is away, nothing comes back from `later`, and the few messages that fall back from MQTT
-/// go where they were addressed. Thread-safe.
+/// logged in on the same phone). No user gets a message that was for another one. Thread-safe.
 public final class WaitedFor {
   private static final Logger LOG = LoggerFactory.getLogger(WaitedFor.class);
 
@@ -35,21 +33,27 @@ public final class WaitedFor {
   /// @param deleted parcels whose devices are no longer registered
   /// @param ofFormerUser parcels for a user who no longer has the device
   /// @param withoutToken parcels whose devices no longer have a token of the channel
+  /// @param known whether the database answered, where it was needed; if not, `left` are all
+  ///     parcels as they were
   public record Checked(
       List<Parcel> left,
       List<Parcel> deleted,
       List<Parcel> ofFormerUser,
-      List<Parcel> withoutToken) {
-    private static Checked nothingKnown(List<Parcel> parcels) {
-      return new Checked(parcels, List.of(), List.of(), List.of());
+      List<Parcel> withoutToken,
+      boolean known) {
+    private static Checked asTheyWere(List<Parcel> parcels, boolean known) {
+      return new Checked(parcels, List.of(), List.of(), List.of(), known);
     }
   }
 
-  /// Checks the parcels, as far as the database answers; unknown ones are left as they are. Blocks.
+  /// Checks the parcels, if the database answers. Blocks.
   public Checked check(Channel channel, List<Parcel> parcels) {
     List<Parcel> waited = parcels.stream().filter(WaitedFor::hasWaited).toList();
-    if (waited.isEmpty() || !breaker.mayAsk()) {
-      return Checked.nothingKnown(parcels);
+    if (waited.isEmpty()) {
+      return Checked.asTheyWere(parcels, true);
+    }
+    if (!breaker.mayAsk()) {
+      return Checked.asTheyWere(parcels, false);
     }
     Map<DeviceKey, Registered> now;
     try {
@@ -59,10 +63,11 @@ public final class WaitedFor {
       breaker.failed(e);
       LOG.warn(
           "event=registration_check_failed parcels={} reason=\"{}\"", waited.size(), e.toString());
-      return Checked.nothingKnown(parcels);
+      return Checked.asTheyWere(parcels, false);
     }
     Checked checked =
-        new Checked(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        new Checked(
+            new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), true);
     for (Parcel parcel : parcels) {
       Registered current = now.get(parcel.key());
       if (!hasWaited(parcel)) {

@@ -27,6 +27,9 @@ public final class RetrySchedule {
   /// The longest pause between two attempts to find a device that may be connected.
   public static final Duration LONGEST_DIRECTORY_PAUSE = Duration.ofMinutes(1);
 
+  /// While MySQL is away, the message waits for it at the broker.
+  private static final Duration DATABASE_PAUSE = Duration.ofSeconds(3);
+
   private static final Duration REPLACED_TOKEN_PAUSE = Duration.ofSeconds(1);
 
   private final RandomGenerator random;
@@ -70,6 +73,10 @@ public final class RetrySchedule {
   public Duration afterDirectoryLoss(int attempt) {
     Duration wait = doubled(DIRECTORY_PAUSE, attempt);
     return spread(wait.compareTo(LONGEST_DIRECTORY_PAUSE) > 0 ? LONGEST_DIRECTORY_PAUSE : wait);
+  }
+
+  public Duration afterDatabaseLoss() {
+    return spread(DATABASE_PAUSE);
   }
 
   /// The message is then sent to the device's present token, which is read when it comes back.

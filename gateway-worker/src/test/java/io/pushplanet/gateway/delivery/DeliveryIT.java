@@ -11,6 +11,7 @@ import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
@@ -271,6 +272,33 @@ class DeliveryIT extends DeliveryScene {
     assertThat(events(DeliveryEvent.Ended.class))
         .singleElement()
         .satisfies(ended -> assertThat(ended.state()).isEqualTo(DeliveryState.CANCELLED));
+  }
+
+  /// MySQL went away when the message was already in its lane again.
+  @Test
+  void a_message_that_comes_back_while_mysql_is_away_waits_and_does_not_reach_the_next_user()
+      throws Exception {
+    Push push = servers.registered(aPush(clock).from(APP).forUser("u1").toFcm("d1", "t1").build());
+    servers.sql().update("UPDATE devices SET user_id = 'u2' WHERE app_id = ?", APP);
+    servers.sql().execute("RENAME TABLE devices TO devices_away");
+    try {
+      deliver(Channel.FCM, push.retried());
+    } finally {
+      servers.sql().execute("RENAME TABLE devices_away TO devices");
+    }
+
+    assertThat(fcm.sent).isEmpty();
+    assertThat(events(DeliveryEvent.Attempted.class))
+        .extracting(attempted -> attempted.attempt().reason())
+        .containsExactly("database_unavailable");
+    String waiting = servers.sql().queryForObject("SELECT pushes FROM later", String.class);
+    deliver(
+        Channel.FCM,
+        WireForm.readBatch(waiting.getBytes(StandardCharsets.UTF_8), Push.class).getFirst());
+    assertThat(fcm.sent).isEmpty();
+    assertThat(events(DeliveryEvent.Ended.class))
+        .extracting(ended -> ended.attempt().reason())
+        .containsExactly("user_changed");
   }
 
   @Test

@@ -85,6 +85,31 @@ class OwedIT extends NodeScene {
     assertThat(meters.counter("pushplanet.delivery.owed").count()).isEqualTo(1);
   }
 
+  /// It may be cancelled, and its device may have another user by now.
+  @Test
+  void a_message_that_comes_back_from_later_is_owed_and_not_sent() throws Exception {
+    Push first = aPush(clock).from(APP).toFcm("first", "t1").build();
+    Push fallback = aPush(clock).from(APP).toFcm("fallback", "t2").build();
+    Push back = aPush(clock).from(APP).toFcm("back", "t3").build();
+    Push cancelled = aPush(clock).from(APP).toFcm("cancelled", "t4").build();
+    servers.cancel(cancelled);
+
+    deliverWithoutMysql(
+        Channel.FCM,
+        first,
+        fallback.fallenBackFrom(Channel.MQTT),
+        back.retried(),
+        cancelled.postponed());
+    List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
+    delivery.writeOwed(batch(owed));
+
+    assertThat(fcm.sent).containsExactlyInAnyOrder("first", "fallback");
+    assertThat(servers.sql().queryForList("SELECT pushes FROM later", String.class))
+        .singleElement()
+        .satisfies(waiting -> assertThat(waiting).contains("\"back\"", "\"attempt\":1"));
+    assertThat(ended(DeliveryState.CANCELLED)).containsExactly("cancelled");
+  }
+
   @Test
   void a_parked_message_is_in_the_inbox_once_mysql_is_back() throws Exception {
     connect("here");
