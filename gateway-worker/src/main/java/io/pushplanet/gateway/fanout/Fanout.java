@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /// Brings a message with an open audience to its lanes, one step per order. A step reads a page of
@@ -42,23 +43,26 @@ public final class Fanout {
   private final AudienceDevices devices;
   private final Cancellations cancellations;
   private final SessionDirectory sessions;
+  private final FanoutSteps steps;
   private final LanePublisher lanes;
   private final Clock clock;
   private final int pageSize;
   private final Counter recipients;
 
-  public Fanout(
+  Fanout(
       DataSource database,
       SessionDirectory sessions,
+      FanoutSteps steps,
       LanePublisher lanes,
       Clock clock,
       MeterRegistry meters) {
-    this(database, sessions, lanes, clock, meters, PAGE);
+    this(database, sessions, steps, lanes, clock, meters, PAGE);
   }
 
   Fanout(
       DataSource database,
       SessionDirectory sessions,
+      FanoutSteps steps,
       LanePublisher lanes,
       Clock clock,
       MeterRegistry meters,
@@ -66,6 +70,7 @@ public final class Fanout {
     this.devices = new AudienceDevices(new JdbcTemplate(database));
     this.cancellations = new Cancellations(database);
     this.sessions = sessions;
+    this.steps = steps;
     this.lanes = lanes;
     this.clock = clock;
     this.pageSize = pageSize;
@@ -89,7 +94,9 @@ public final class Fanout {
           List.of(new DeliveryEvent.Expanded(push.app(), now, push.id(), List.of(), true)));
       return;
     }
-    DevicePage page = devices.after(push.app(), order.audience(), order.after(), pageSize);
+    Optional<DeviceId> end = steps.end(order);
+    DevicePage page =
+        end.map(known -> upTo(known, order)).orElseGet(() -> after(order.after(), order));
     DeviceId last = page.last();
     // Then one event tells of all recipients and that there are no more. Of several events each
     // might arrive without the others.
@@ -97,15 +104,39 @@ public final class Fanout {
         last == null
             && !page.recipients().isEmpty()
             && page.recipients().size() <= Push.MAX_RECIPIENTS;
-    publishPage(again ? push.postponed() : push, page.recipients(), endsInOneChunk, now);
+    boolean mayBeOut = again || end.isPresent();
+    publishPage(mayBeOut ? push.postponed() : push, page.recipients(), endsInOneChunk, now);
     if (last != null) {
+      DeviceId done = steps.fixEnd(order, last);
       lanes.publishAndWait(
           Topology.fanout(push.delivery().priority()),
-          List.of(WireForm.write(new FanoutOrder(push, order.audience(), last))));
+          List.of(WireForm.write(new FanoutOrder(push, order.audience(), done))));
     } else if (!endsInOneChunk) {
       publishEvents(
           List.of(new DeliveryEvent.Expanded(push.app(), now, push.id(), List.of(), true)));
     }
+  }
+
+  private DevicePage after(@Nullable DeviceId after, FanoutOrder order) {
+    return devices.after(order.push().app(), order.audience(), after, pageSize);
+  }
+
+  /// The page of a repeated step, which ends where it ended before, however many devices have come
+  /// or gone meanwhile.
+  private DevicePage upTo(DeviceId end, FanoutOrder order) {
+    DevicePage page = after(order.after(), order);
+    List<Recipient> recipients = new ArrayList<>(page.recipients());
+    while (page.last() != null && isBehind(end, page.last())) {
+      page = after(page.last(), order);
+      recipients.addAll(page.recipients());
+    }
+    recipients.removeIf(recipient -> isBehind(recipient.device(), end));
+    return new DevicePage(recipients, end);
+  }
+
+  /// In the order of the database, which compares bytes.
+  private static boolean isBehind(DeviceId device, DeviceId other) {
+    return device.value().compareTo(other.value()) > 0;
   }
 
   /// Publishes all chunks at once, so that the lane lets neighbours travel together. Their events

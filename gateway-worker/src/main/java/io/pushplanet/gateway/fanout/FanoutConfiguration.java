@@ -34,10 +34,11 @@ class FanoutConfiguration {
   Fanout fanout(
       DataSource database,
       SessionDirectory sessions,
+      FanoutSteps steps,
       LanePublisher lanes,
       Clock clock,
       MeterRegistry meters) {
-    return new Fanout(database, sessions, lanes, clock, meters);
+    return new Fanout(database, sessions, steps, lanes, clock, meters);
   }
 
   @Bean

@@ -1,12 +1,14 @@
 package io.pushplanet.gateway.fanout;
 
 import io.lettuce.core.SetArgs;
+import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.wire.FanoutOrder;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,7 +17,7 @@ import org.slf4j.LoggerFactory;
 /// which ends by itself. A step publishes the order for the rest before its own order is
 /// acknowledged, so a step that is repeated publishes it once more. Of two orders for one step only
 /// the first that begins is expanded: otherwise each repetition would send the message once more to
-/// all devices behind that page.
+/// all devices behind that page. For the same reason Redis also knows where a step's page ends.
 ///
 /// While Redis is away every order is expanded: twice is better than not at all. Thread-safe;
 /// blocks.
@@ -84,9 +86,43 @@ final class FanoutSteps {
     tell(() -> redis.ask(commands -> commands.set(key, DONE, SetArgs.Builder.px(KEPT))));
   }
 
+  /// Where the step's page ends, if an earlier try of the step has got so far.
+  Optional<DeviceId> end(FanoutOrder order) {
+    try {
+      String end = redis.ask(commands -> commands.get(endKey(order)));
+      return Optional.ofNullable(end).map(DeviceId::new);
+    } catch (DirectoryUnavailable e) {
+      return Optional.empty();
+    }
+  }
+
+  /// To be called before the order for the rest is published. If the step is repeated and a device
+  /// of its page has come or gone meanwhile, the order for the rest is still the same one.
+  ///
+  /// @return the end that counts: another worker may have been faster
+  DeviceId fixEnd(FanoutOrder order, DeviceId last) {
+    try {
+      boolean first =
+          redis.ask(commands ->
+              commands.set(endKey(order), last.value(), SetArgs.Builder.nx().px(KEPT)))
+              != null;
+      return first ? last : end(order).orElse(last);
+    } catch (DirectoryUnavailable e) {
+      return last;
+    }
+  }
+
   private static String key(FanoutOrder order) {
+    return key("fanout-step", order);
+  }
+
+  private static String endKey(FanoutOrder order) {
+    return key("fanout-end", order);
+  }
+
+  private static String key(String what, FanoutOrder order) {
     var after = order.after();
-    return "fanout-step:{" + order.push().id() + "}:" + (after == null ? "" : after.value());
+    return what + ":{" + order.push().id() + "}:" + (after == null ? "" : after.value());
   }
 
   private boolean mayBegin(String key, boolean redelivered) {

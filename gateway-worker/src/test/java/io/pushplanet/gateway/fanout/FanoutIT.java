@@ -45,10 +45,14 @@ class FanoutIT {
   private static final Duration SOON = Duration.ofSeconds(60);
 
   private final RealServers servers = RealServers.start();
+  private final RedisClient client = RedisClient.create(servers.services().redis().toString());
+  private final RedisLink redis = RedisLink.open(client);
+  private final FanoutSteps steps = new FanoutSteps(redis, Clock.systemUTC());
   private final Fanout fanout =
       new Fanout(
           servers.database(),
           servers.sessions(),
+          steps,
           servers.lanes(),
           Clock.systemUTC(),
           new SimpleMeterRegistry(),
@@ -91,6 +95,8 @@ class FanoutIT {
 
   @AfterEach
   void close() {
+    redis.close();
+    client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
     servers.close();
   }
 
@@ -210,22 +216,13 @@ class FanoutIT {
   void a_repeated_step_repeats_its_page_and_no_device_behind_it() throws Exception {
     FanoutOrder order =
         new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
-    RedisClient client = RedisClient.create(servers.services().redis().toString());
-    try (RedisLink redis = RedisLink.open(client)) {
-      FanoutSteps steps = new FanoutSteps(redis, Clock.systemUTC());
-      fanout.expand(order, false);
-      List<FanoutOrder> waiting = new ArrayList<>(servers.drain(ORDERS, FanoutOrder.class));
-      steps.take(order, true, step -> fanout.expand(step, true));
-      waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
-      assertThat(waiting).hasSize(2).containsOnly(waiting.getFirst());
+    fanout.expand(order, false);
+    List<FanoutOrder> waiting = new ArrayList<>(servers.drain(ORDERS, FanoutOrder.class));
+    steps.take(order, true, step -> fanout.expand(step, true));
+    waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
+    assertThat(waiting).hasSize(2).containsOnly(waiting.getFirst());
 
-      while (!waiting.isEmpty()) {
-        steps.take(waiting.removeFirst(), false, step -> fanout.expand(step, false));
-        waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
-      }
-    } finally {
-      client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
-    }
+    takeAll(waiting);
 
     List<Push> pushes = servers.drain("push.mqtt.high", Push.class);
     List<Push> again = pushes.stream().filter(Push::cameBack).toList();
@@ -235,6 +232,51 @@ class FanoutIT {
     assertThat(mqtt.stream().filter(device -> device.compareTo("d00600") >= 0))
         .hasSize(325)
         .doesNotHaveDuplicates();
+  }
+
+  /// Otherwise the orders for the rest differ, and both reach all devices behind the page.
+  @Test
+  void a_repeated_step_whose_page_has_changed_ends_it_where_it_ended_before() throws Exception {
+    FanoutOrder order =
+        new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
+    fanout.expand(order, false);
+    List<FanoutOrder> waiting = new ArrayList<>(servers.drain(ORDERS, FanoutOrder.class));
+    registerMqtt("d00100-new");
+    registerMqtt("d00200-new");
+
+    steps.take(order, true, step -> fanout.expand(step, true));
+    waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
+    assertThat(waiting).hasSize(2).containsOnly(waiting.getFirst());
+    servers.sql().update("DELETE FROM devices WHERE app_id = ? AND device_id < 'd00010'", APP);
+    fanout.expand(order, true);
+    waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
+    assertThat(waiting).hasSize(3).containsOnly(waiting.getFirst());
+    List<String> firstPage = devices(servers.drain("push.mqtt.high", Push.class));
+    takeAll(waiting);
+
+    assertThat(firstPage)
+        .hasSize(PAGE / 2 + (PAGE / 2 + 2) + (PAGE / 2 + 2 - 5))
+        .contains("d00100-new", "d00200-new", "d00598");
+    assertThat(devices(servers.drain("push.mqtt.high", Push.class)))
+        .hasSize(325)
+        .doesNotHaveDuplicates()
+        .allSatisfy(device -> assertThat(device).isGreaterThanOrEqualTo("d00600"));
+  }
+
+  private void registerMqtt(String device) {
+    servers
+        .sql()
+        .update(
+            "INSERT INTO devices (app_id, device_id, platform, mqtt, created_at, updated_at, seen_at) VALUES (?, ?, 'android', TRUE, NOW(), NOW(), NOW())",
+            APP,
+            device);
+  }
+
+  private void takeAll(List<FanoutOrder> waiting) throws Exception {
+    while (!waiting.isEmpty()) {
+      steps.take(waiting.removeFirst(), false, step -> fanout.expand(step, false));
+      waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
+    }
   }
 
   @Test
@@ -271,9 +313,7 @@ class FanoutIT {
   /// Lets a worker take all orders, and listens at the lanes to MQTT.
   private List<Push> whatConsumersSend(int pushes) throws Exception {
     List<Push> out = Collections.synchronizedList(new ArrayList<>());
-    RedisClient client = RedisClient.create(servers.services().redis().toString());
-    try (RedisLink redis = RedisLink.open(client);
-        Connection connection = servers.connections().newConnection();
+    try (Connection connection = servers.connections().newConnection();
         Channel channel = connection.createChannel()) {
       for (Priority priority : Priority.values()) {
         channel.basicConsume(
@@ -282,25 +322,23 @@ class FanoutIT {
             (_, message) -> out.addAll(WireForm.readBatch(message.getBody(), Push.class)),
             _ -> {});
       }
-      QueueConsumer consumer = consumer(redis, new SimpleMeterRegistry());
+      QueueConsumer consumer = consumer(new SimpleMeterRegistry());
       consumer.start();
       try {
         Eventually.within(SOON, () -> assertThat(out).hasSize(pushes));
       } finally {
         consumer.stop();
       }
-    } finally {
-      client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
     }
     return List.copyOf(out);
   }
 
-  private QueueConsumer consumer(RedisLink redis, MeterRegistry meters) {
+  private QueueConsumer consumer(MeterRegistry meters) {
     return new FanoutConfiguration()
         .fanoutOrders(
             servers.connections(),
             fanout,
-            new FanoutSteps(redis, Clock.systemUTC()),
+            steps,
             new FanoutSettings(2),
             servers.lanes(),
             new DeadLetters(servers.connections(), Clock.systemUTC()),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisClient;
+import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.MutableClock;
@@ -128,6 +129,16 @@ class FanoutStepsIT {
         });
 
     assertThat(expanded).containsExactly(order);
+  }
+
+  @Test
+  void a_steps_page_ends_where_the_first_worker_ended_it() {
+    assertThat(steps.end(order)).isEmpty();
+
+    assertThat(steps.fixEnd(order, new DeviceId("d5"))).isEqualTo(new DeviceId("d5"));
+
+    assertThat(steps.fixEnd(order, new DeviceId("d4"))).isEqualTo(new DeviceId("d5"));
+    assertThat(steps.end(order)).contains(new DeviceId("d5"));
   }
 
   @Test
