@@ -132,6 +132,27 @@ class OutageIT {
     assertThat(shop.get("/devices/d1").json().get("app_version").stringValue()).isEqualTo("9");
   }
 
+  /// Another dispatcher may have accepted it, and the statistics may not have written its row.
+  @Test
+  void without_redis_a_new_message_without_a_row_is_not_called_unknown() {
+    String mine = shop.post("/messages", HELLO).json().get("id").stringValue();
+    String anothers = new MessageIds(Clock.systemUTC(), new Random(7)).next().value();
+    assertThat(shop.get("/messages/" + anothers).status()).isEqualTo(404);
+    dispatcher.services.kill9(Service.REDIS);
+
+    for (Answer answer :
+        List.of(
+            shop.get("/messages/" + anothers),
+            shop.get("/messages/" + anothers + "/deliveries"),
+            shop.post("/messages/" + anothers + ":cancel", ""))) {
+      assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+      assertThat(answer.json().get("code").stringValue()).isEqualTo("redis_unavailable");
+      assertThat(answer.header("Retry-After")).isNotEmpty();
+    }
+    assertThat(shop.get("/messages/" + mine).status()).isEqualTo(200);
+    assertThat(shop.get("/messages/0192e0f0-0000-7000-8000-000000000001").status()).isEqualTo(404);
+  }
+
   @Test
   void a_deletion_without_redis_denies_passwords_once_redis_is_back() {
     DeviceKey device = new DeviceKey(new AppId(shop.app()), new DeviceId("gone"));

@@ -18,6 +18,7 @@ import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.RequestBatcher;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -36,7 +37,8 @@ import org.springframework.stereotype.Component;
 
 /// Keeps accepted messages visible until the statistics role has written their rows: in this
 /// process and, for the other dispatchers, in Redis. If this copy is lost, a message is only
-/// invisible for a moment. Thread-safe.
+/// invisible for a moment. While Redis does not answer, no message of the last minutes is called
+/// unknown: its caller would send it once more. Thread-safe.
 @Component
 public class AcceptedMessages {
   private static final Logger LOG = LoggerFactory.getLogger(AcceptedMessages.class);
@@ -58,6 +60,7 @@ public class AcceptedMessages {
   private static final int MAX_TOGETHER = 256;
 
   private final RedisLink redis;
+  private final Clock clock;
   private final RequestBatcher<Entry> batcher;
   private final AtomicLong bytesWaiting = new AtomicLong();
   private final Cache<MessageId, byte[]> here;
@@ -68,8 +71,9 @@ public class AcceptedMessages {
 
   private final AtomicLong bytesHere = new AtomicLong();
 
-  AcceptedMessages(RedisLink redis, MeterRegistry meters) {
+  AcceptedMessages(RedisLink redis, Clock clock, MeterRegistry meters) {
     this.redis = redis;
+    this.clock = clock;
     this.batcher = new RequestBatcher<>(MAX_WAITING, MAX_TOGETHER, 1, this::send);
     this.here =
         Caffeine.newBuilder()
@@ -173,7 +177,30 @@ public class AcceptedMessages {
     return ACCEPTED + id.time().toEpochMilli() % ROUND_MILLIS / TOGETHER_MILLIS;
   }
 
+  /// For a message whose row is not there.
+  ///
+  /// @throws DirectoryUnavailable when the message may be there all the same, and only Redis knows
+  Optional<DeliveryEvent.Accepted> mustFind(AppId app, MessageId id) {
+    try {
+      return ask(app, id);
+    } catch (DirectoryUnavailable e) {
+      if (id.time().plus(KEPT).isAfter(clock.instant())) {
+        throw e;
+      }
+      return Optional.empty();
+    }
+  }
+
+  /// As far as Redis answers.
   Optional<DeliveryEvent.Accepted> find(AppId app, MessageId id) {
+    try {
+      return ask(app, id);
+    } catch (DirectoryUnavailable e) {
+      return Optional.empty();
+    }
+  }
+
+  private Optional<DeliveryEvent.Accepted> ask(AppId app, MessageId id) {
     byte[] held = here.getIfPresent(id);
     byte[] event = held == null ? inRedis(id) : held;
     return event == null
@@ -185,11 +212,7 @@ public class AcceptedMessages {
   }
 
   private byte @Nullable [] inRedis(MessageId id) {
-    try {
-      String text = redis.ask(commands -> commands.hget(hash(id), id.value()));
-      return text == null ? null : text.getBytes(StandardCharsets.UTF_8);
-    } catch (DirectoryUnavailable e) {
-      return null;
-    }
+    String text = redis.ask(commands -> commands.hget(hash(id), id.value()));
+    return text == null ? null : text.getBytes(StandardCharsets.UTF_8);
   }
 }

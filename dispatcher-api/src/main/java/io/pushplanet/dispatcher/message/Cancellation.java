@@ -66,6 +66,8 @@ class Cancellation {
   ///
   /// @throws ProblemException 404 when there is no such message, 503 when its row is not written
   ///     yet
+  /// @throws io.pushplanet.common.session.DirectoryUnavailable when only Redis knows whether there
+  ///     is such a message
   void cancel(AppId app, MessageId id) {
     if (row(app, id).done()) {
       return;
@@ -88,7 +90,7 @@ class Cancellation {
       if (row != null) {
         return row;
       }
-      if (accepted.find(app, id).isEmpty()) {
+      if (accepted.mustFind(app, id).isEmpty()) {
         throw Messages.unknown(id.value());
       }
       if (clock.instant().isAfter(end)) {

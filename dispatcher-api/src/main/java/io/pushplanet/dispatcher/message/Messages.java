@@ -52,7 +52,7 @@ class Messages {
   ObjectNode message(AppId app, MessageId id) {
     MessageMapper.MessageRow row = mapper.find(app.value(), id.day(), id.value());
     if (row == null) {
-      return accepted.find(app, id).map(Messages::form).orElseThrow(() -> unknown(id.value()));
+      return accepted.mustFind(app, id).map(Messages::form).orElseThrow(() -> unknown(id.value()));
     }
     ObjectNode form = form(row);
     if (row.audience().isEmpty()) {
@@ -64,7 +64,8 @@ class Messages {
 
   ObjectNode deliveries(AppId app, MessageId id, @Nullable DeviceId device, Page page) {
     if (mapper.find(app.value(), id.day(), id.value()) == null) {
-      DeliveryEvent.Accepted entry = accepted.find(app, id).orElseThrow(() -> unknown(id.value()));
+      DeliveryEvent.Accepted entry =
+          accepted.mustFind(app, id).orElseThrow(() -> unknown(id.value()));
       return page.form(
           queued(entry, device, page), Messages::form, MessageMapper.DeliveryRow::deviceId);
     }

@@ -1,6 +1,7 @@
 package io.pushplanet.dispatcher.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -11,9 +12,12 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.WireForm;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -28,7 +32,8 @@ class AcceptedMessagesTest {
   void the_newest_are_kept_whatever_was_there_before() {
     try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");
         RedisLink nowhere = RedisLink.open(client)) {
-      AcceptedMessages accepted = new AcceptedMessages(nowhere, new SimpleMeterRegistry());
+      AcceptedMessages accepted =
+          new AcceptedMessages(nowhere, Clock.systemUTC(), new SimpleMeterRegistry());
       MessageIds ids = new MessageIds(Clock.systemUTC(), new Random(7));
       List<MessageId> many = Stream.generate(ids::next).limit(500).toList();
 
@@ -39,6 +44,23 @@ class AcceptedMessagesTest {
               assertThat(accepted.find(SHOP, id))
                   .map(DeliveryEvent.Accepted::message)
                   .contains(id));
+    }
+  }
+
+  @Test
+  void without_redis_a_message_counts_as_unknown_only_when_it_is_too_old_to_be_there() {
+    MutableClock clock = MutableClock.started();
+    MessageId id = new MessageIds(clock, new Random(7)).next();
+    try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");
+        RedisLink nowhere = RedisLink.open(client)) {
+      AcceptedMessages accepted = new AcceptedMessages(nowhere, clock, new SimpleMeterRegistry());
+
+      assertThatThrownBy(() -> accepted.mustFind(SHOP, id))
+          .isInstanceOf(DirectoryUnavailable.class);
+      assertThat(accepted.find(SHOP, id)).isEmpty();
+
+      clock.advance(Duration.ofMinutes(11));
+      assertThat(accepted.mustFind(SHOP, id)).isEmpty();
     }
   }
 
@@ -62,7 +84,7 @@ class AcceptedMessagesTest {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");
         RedisLink nowhere = RedisLink.open(client)) {
-      AcceptedMessages accepted = new AcceptedMessages(nowhere, meters);
+      AcceptedMessages accepted = new AcceptedMessages(nowhere, Clock.systemUTC(), meters);
       MessageIds ids = new MessageIds(Clock.systemUTC(), new Random(7));
       byte[] large = new byte[100_000];
 
