@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /// @param tried channels that were given up for these recipients, so that a fallback does not
 ///     return to them
 /// @param traceparent W3C trace context of the accepting request
-/// @param audience roughly how many recipients the whole message has; null where they fit into one
-///     lane message or are not counted
+/// @param audience roughly how many recipients the whole message has; [#UNCOUNTED] for a broadcast
+///     that could not be counted; null where they fit into one lane message
 /// @param waited true once it has waited without an attempt; else null
 /// @param errors how often a worker failed on it by a bug, since its last channel; null for never
 /// @param inInbox true once it is in its device's inbox and the device's node must still be asked
@@ -41,6 +41,9 @@ public record Push(
     @Nullable Boolean inInbox) {
   /// A fan-out chunk and the longest list of devices in one lane message.
   public static final int MAX_RECIPIENTS = 500;
+
+  /// A broadcast that could not be counted in time counts as large.
+  public static final int UNCOUNTED = Integer.MAX_VALUE;
 
   public Push {
     requireNonNull(id);

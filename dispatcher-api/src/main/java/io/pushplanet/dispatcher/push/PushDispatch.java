@@ -254,12 +254,13 @@ class PushDispatch {
   }
 
   private Prepared toFanout(Push push, SendRequest request, @Nullable Integer estimate) {
-    int about = estimate == null ? 0 : estimate;
+    Push part = push.ofAudience(estimate == null ? Push.UNCOUNTED : estimate);
     List<QueueItem> items = new ArrayList<>();
     items.add(
         QueueItem.of(
             Topology.fanout(push.delivery().priority()),
-            new FanoutOrder(push.ofAudience(about), request.audience(), null)));
+            new FanoutOrder(part, request.audience(), null)));
+    int about = estimate == null ? 0 : estimate;
     QueueItem acceptedEvent = acceptedEvent(push, request, List.of(), about);
     return prepared(push, items, acceptedEvent, List.of(), estimate);
   }

@@ -249,6 +249,22 @@ class DeliveryIT extends DeliveryScene {
   }
 
   @Test
+  void now_or_never_may_take_longer_for_a_broadcast_that_was_not_counted() throws Exception {
+    Push chunk =
+        aPush(clock)
+            .from(APP)
+            .delivered(options(Route.AUTO, Duration.ZERO, null))
+            .toApns("d1", "ab")
+            .build()
+            .ofAudience(Push.UNCOUNTED);
+    clock.advance(Duration.ofSeconds(31));
+
+    deliver(Channel.APNS, chunk);
+
+    assertThat(apns.sent).containsExactly("d1");
+  }
+
+  @Test
   void a_batch_that_is_handed_out_twice_reaches_the_provider_once() throws Exception {
     Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
     deliver(Channel.FCM, push);
