@@ -37,7 +37,9 @@ public class IdempotentRequests {
   private static final Pattern FORM = Pattern.compile("[\\x21-\\x7e]{1,255}");
   private static final Duration KEPT = Duration.ofHours(24);
 
-  /// Longer than any request lives.
+  /// Longer than most requests live, and after a crash a repeat is refused for so long. A batch that
+  /// has to wait for memory or for the broker again and again may take longer: then its repeat runs
+  /// beside it, and sends under the same ids.
   private static final Duration IN_PROGRESS = Duration.ofSeconds(30);
 
   /// KEYS[1] the key; ARGV new value, kept for ms. Returns the value of another request, or ''. A
