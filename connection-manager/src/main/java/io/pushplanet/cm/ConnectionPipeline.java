@@ -5,7 +5,6 @@ import io.pushplanet.cm.directory.Directory.FormerSession;
 import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.directory.Registrar.Claim;
-import io.pushplanet.cm.handshake.DeviceHandshake;
 import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
 import io.pushplanet.cm.inbox.InboxDrain;
 import io.pushplanet.cm.inbox.ParkedMessages;

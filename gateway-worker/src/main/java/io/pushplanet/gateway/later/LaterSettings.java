@@ -15,4 +15,5 @@ import org.springframework.validation.annotation.Validated;
 @Validated
 @ConfigurationProperties(prefix = "gateway.later", ignoreUnknownFields = false)
 record LaterSettings(
-    @NotNull @DurationMin(millis = 1) @DefaultValue("250ms") Duration period, @NotNull @DurationMin(millis = 1) @DefaultValue("1s") Duration sweep) {}
+    @NotNull @DurationMin(millis = 1) @DefaultValue("250ms") Duration period,
+    @NotNull @DurationMin(millis = 1) @DefaultValue("1s") Duration sweep) {}
