@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -52,13 +53,6 @@ final class GatewayBench {
 
   private static final double RATE_GOAL = 20_000;
 
-  /// The cost of gorush 1.22, which keeps nothing on disk, on the machine and the day of this page:
-  /// tuned as its README advises, the better of two runs. It is not measured again here.
-  private static final String PEER_FROM = "gorush, perf-tests/results/2026-11-22-gorush.md";
-
-  private static final double SINGLE_PEER = 130;
-  private static final double MESSAGES_PEER = 90;
-  private static final double DEVICES_PEER = 50;
   private static final double SINGLE_GOAL = 100;
   private static final double BATCH_GOAL = 45;
 
@@ -160,17 +154,20 @@ final class GatewayBench {
 
   private Benchmark.Result measure(List<String> parts) {
     Duration warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
+    run.out()
+        .println(
+            "compare with gorush only in the same hour: perf-tests/results/2026-11-26-gorush.md");
     run.out().println("warming up for " + 2 * warmUp.toSeconds() + " s");
     underWay(Shape.SINGLE, warmUp);
     underWay(Shape.MESSAGES, warmUp);
     if (parts.contains("single")) {
-      wholeWay(Shape.SINGLE, SINGLE_PEER, SINGLE_GOAL);
+      wholeWay(Shape.SINGLE, SINGLE_GOAL);
     }
     if (parts.contains("messages")) {
-      wholeWay(Shape.MESSAGES, MESSAGES_PEER, BATCH_GOAL);
+      wholeWay(Shape.MESSAGES, BATCH_GOAL);
     }
     if (parts.contains("devices")) {
-      wholeWay(Shape.DEVICES, DEVICES_PEER, BATCH_GOAL);
+      wholeWay(Shape.DEVICES, BATCH_GOAL);
     }
     if (parts.contains("queue")) {
       run.out().println("from a full queue");
@@ -188,7 +185,7 @@ final class GatewayBench {
 
   // The whole way
 
-  private void wholeWay(Shape shape, double peer, double goal) {
+  private void wholeWay(Shape shape, double goal) {
     run.out().println(shape.words() + ", for " + run.each().toSeconds() + " s");
     Meters before = Meters.of(workerPort);
     long allocatedBefore = allocated();
@@ -203,14 +200,7 @@ final class GatewayBench {
     rows.add(Report.Row.of("accepted and answered" + with, "1/s", accepted / seconds));
     double ours =
         micros.getOrDefault("dispatcher-api", 0.0) + micros.getOrDefault("gateway-worker", 0.0);
-    rows.add(
-        new Report.Row(
-            "CPU per notification, dispatcher and worker" + with,
-            "us",
-            Math.round(ours * 10) / 10.0,
-            peer,
-            goal,
-            PEER_FROM));
+    rows.add(Report.Row.of("CPU per notification, dispatcher and worker" + with, "us", ours, goal));
     // Without the provider's own time, which belongs to the bench, like the load.
     micros.forEach((program, each) -> {
       if (!program.equals("load") && !program.equals("simulators")) {
@@ -243,6 +233,15 @@ final class GatewayBench {
     }
   }
 
+  private static boolean endsWithin(CountDownLatch over, Duration wait) {
+    try {
+      return over.await(wait.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return true;
+    }
+  }
+
   private long allocated() {
     try (Jvm jvm = Jvm.attach(worker.pid())) {
       return jvm.allocatedBytes();
@@ -259,16 +258,15 @@ final class GatewayBench {
     AtomicLong delivered = new AtomicLong();
     AtomicLong asked = new AtomicLong();
     long end = System.nanoTime() + length.toNanos();
-    boolean[] over = {false};
+    CountDownLatch over = new CountDownLatch(1);
     Thread watch =
         Thread.ofVirtual()
             .start(() -> {
-              while (!over[0]) {
+              do {
                 if (asked.get() - delivered.get() >= UNDER_WAY / 2) {
                   delivered.set(deliveredSince(before));
                 }
-                LockSupport.parkNanos(ASKED_EVERY.toNanos());
-              }
+              } while (!endsWithin(over, ASKED_EVERY));
             });
     traffic.run(() -> {
       while (System.nanoTime() - end < 0) {
@@ -280,7 +278,7 @@ final class GatewayBench {
       }
       return false;
     });
-    over[0] = true;
+    over.countDown();
     awaitTold(before, toldBefore, traffic.accepted());
     join(watch);
     if (traffic.refused() > 0) {

@@ -22,22 +22,10 @@ public record Report(
 
   /// One figure.
   ///
-  /// @param peer the figure of a comparable product, in the same unit
+  /// @param peer the figure of a comparable product, measured in the same run, in the same unit
   /// @param goal our goal
-  /// @param peerFrom the page about the measurement of the peer; null when the peer was measured in
-  ///     this run
   public record Row(
-      String metric,
-      String unit,
-      double value,
-      @Nullable Double peer,
-      @Nullable Double goal,
-      @Nullable String peerFrom) {
-    public Row(
-        String metric, String unit, double value, @Nullable Double peer, @Nullable Double goal) {
-      this(metric, unit, value, peer, goal, null);
-    }
-
+      String metric, String unit, double value, @Nullable Double peer, @Nullable Double goal) {
     public static Row of(String metric, String unit, double value) {
       return new Row(metric, unit, hundredths(value), null, null);
     }
@@ -59,13 +47,12 @@ public record Report(
       table.append(
           String.format(
               Locale.ROOT,
-              "%-" + width + "s %,14.2f %s%s%s%s%n",
+              "%-" + width + "s %,14.2f %s%s%s%n",
               row.metric(),
               row.value(),
               row.unit(),
               row.peer() == null ? "" : String.format(Locale.ROOT, "  peer %,.2f", row.peer()),
-              row.goal() == null ? "" : String.format(Locale.ROOT, "  goal %,.2f", row.goal()),
-              row.peerFrom() == null ? "" : "  (peer: " + row.peerFrom() + ")"));
+              row.goal() == null ? "" : String.format(Locale.ROOT, "  goal %,.2f", row.goal())));
     }
     return table.toString();
   }

@@ -50,14 +50,4 @@ class ReportTest {
 
     assertThat(report.table()).isEqualTo("accepts       9,876.00 1/s\n");
   }
-
-  @Test
-  void a_peer_measured_elsewhere_is_shown_with_its_page() {
-    Report.Row row = new Report.Row("CPU", "us", 148, 130.0, 100.0, "results/gorush.md");
-
-    String table = new Report("a", Instant.EPOCH, "c", "d", "m", List.of(row)).table();
-
-    assertThat(table)
-        .isEqualTo("CPU         148.00 us  peer 130.00  goal 100.00  (peer: results/gorush.md)\n");
-  }
 }

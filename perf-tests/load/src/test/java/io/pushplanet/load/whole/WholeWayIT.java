@@ -262,17 +262,22 @@ class WholeWayIT {
     // Only the new key is in use: once it is revoked at Apple, pushes are refused although the
     // former one is still valid.
     whole.simulators.call("DELETE", "/apns/keys/" + issued.text("key_id"), "");
-    var refused = whole.send(audience, content("with a revoked key"), "{\"ttl\":\"PT1M\"}");
-    Eventually.within(
-        PATIENCE,
-        () ->
-            assertThat(
-                    whole
-                        .api
-                        .call("GET", "/messages/" + refused + "/deliveries", "")
-                        .body()
-                        .toString())
-                .contains("InvalidProviderToken"));
+    try {
+      var refused = whole.send(audience, content("with a revoked key"), "{\"ttl\":\"PT1M\"}");
+      Eventually.within(
+          PATIENCE,
+          () ->
+              assertThat(
+                      whole
+                          .api
+                          .call("GET", "/messages/" + refused + "/deliveries", "")
+                          .body()
+                          .toString())
+                  .contains("InvalidProviderToken"));
+    } finally {
+      // The other tests push with a valid key again.
+      newKey(folder);
+    }
   }
 
   @Test
