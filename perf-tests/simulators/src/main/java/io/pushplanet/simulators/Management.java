@@ -9,6 +9,7 @@ import io.pushplanet.simulators.hms.HmsClient;
 import io.pushplanet.simulators.hms.HmsToken;
 import io.pushplanet.simulators.ledger.Ledger;
 import io.pushplanet.simulators.ledger.LedgerEntry;
+import io.pushplanet.simulators.script.Durations;
 import io.pushplanet.simulators.script.Scenario;
 import io.pushplanet.simulators.script.ScriptLine;
 import io.pushplanet.simulators.server.Reaction;
@@ -141,7 +142,7 @@ final class Management {
     if (!List.of("key", "team").contains(counted)) {
       throw new IllegalArgumentException("updates_per is key or team");
     }
-    Duration renewal = Duration.parse(body.path("token_renewal").asString("PT20M"));
+    Duration renewal = Durations.parse(body.path("token_renewal").asString("PT20M"));
     simulators.apns().renewal(renewal, counted.equals("team"));
     simulators.apnsSandbox().renewal(renewal, counted.equals("team"));
     return done();

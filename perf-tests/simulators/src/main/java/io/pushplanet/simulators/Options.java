@@ -1,7 +1,9 @@
 package io.pushplanet.simulators;
 
+import io.pushplanet.simulators.script.Durations;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
 
 /// The start options of the simulators. A port of 0 takes any free one.
 public record Options(
@@ -15,6 +17,19 @@ public record Options(
     boolean strictTokens,
     Duration apnsTokenRenewal,
     String managementHost) {
+
+  private static final Set<String> OPTIONS =
+      Set.of(
+          "--apns-port",
+          "--apns-sandbox-port",
+          "--fcm-port",
+          "--webpush-port",
+          "--hms-port",
+          "--management-port",
+          "--state",
+          "--strict-tokens",
+          "--apns-token-renewal",
+          "--management-host");
 
   static final String USAGE =
       """
@@ -42,6 +57,13 @@ public record Options(
   }
 
   private Options with(String name, String value) {
+    boolean flag = name.equals("--strict-tokens");
+    if (!OPTIONS.contains(name)) {
+      throw new IllegalArgumentException("\"" + name + "\" is unknown");
+    }
+    if (flag != value.isEmpty()) {
+      throw new IllegalArgumentException(name + (flag ? " takes no value" : " needs a value"));
+    }
     return new Options(
         name.equals("--apns-port") ? port(name, value) : apnsPort,
         name.equals("--apns-sandbox-port") ? port(name, value) : apnsSandboxPort,
@@ -50,25 +72,9 @@ public record Options(
         name.equals("--hms-port") ? port(name, value) : hmsPort,
         name.equals("--management-port") ? port(name, value) : managementPort,
         name.equals("--state") ? Path.of(value) : state,
-        name.equals("--strict-tokens") || strictTokens,
-        name.equals("--apns-token-renewal") ? Duration.parse(value) : apnsTokenRenewal,
-        name.equals("--management-host") ? value : known(name, managementHost));
-  }
-
-  private static String known(String name, String unchanged) {
-    return switch (name) {
-      case "--apns-port",
-          "--apns-sandbox-port",
-          "--fcm-port",
-          "--webpush-port",
-          "--hms-port",
-          "--management-port",
-          "--state",
-          "--strict-tokens",
-          "--apns-token-renewal" ->
-          unchanged;
-      default -> throw new IllegalArgumentException("\"" + name + "\" is unknown");
-    };
+        flag || strictTokens,
+        name.equals("--apns-token-renewal") ? Durations.parse(value) : apnsTokenRenewal,
+        name.equals("--management-host") ? value : managementHost);
   }
 
   private static int port(String name, String value) {

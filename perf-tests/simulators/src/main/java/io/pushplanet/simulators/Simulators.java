@@ -94,7 +94,15 @@ public final class Simulators implements AutoCloseable {
       System.exit(2);
       return;
     }
-    Simulators simulators = start(options, Clock.systemUTC());
+    Simulators simulators;
+    try {
+      simulators = start(options, Clock.systemUTC());
+    } catch (RuntimeException e) {
+      // The servers that have started would keep the process alive.
+      System.err.println(e.getMessage());
+      System.exit(1);
+      return;
+    }
     Runtime.getRuntime().addShutdownHook(new Thread(simulators::close));
     System.out.println(simulators.toJson());
     new CountDownLatch(1).await();

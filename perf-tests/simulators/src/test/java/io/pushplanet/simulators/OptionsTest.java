@@ -54,4 +54,14 @@ class OptionsTest {
     assertThatThrownBy(() -> Options.of("--fcm-port=65536")).hasMessageContaining("65536");
     assertThatThrownBy(() -> Options.of("--fcm-port=x")).hasMessageContaining("--fcm-port=x");
   }
+
+  @Test
+  void a_value_that_is_missing_needless_or_no_duration_is_refused() {
+    assertThatThrownBy(() -> Options.of("--strict-tokens=false"))
+        .hasMessage("--strict-tokens takes no value");
+    assertThatThrownBy(() -> Options.of("--state")).hasMessage("--state needs a value");
+    assertThatThrownBy(() -> Options.of("--apns-token-renewal=x"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("\"x\" is no duration: 500ms, 10s, PT1M");
+  }
 }

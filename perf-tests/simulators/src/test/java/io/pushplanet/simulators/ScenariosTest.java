@@ -66,14 +66,24 @@ class ScenariosTest {
   }
 
   private void manage(String method, String path, String body) throws Exception {
-    var answer =
-        client.send(
-            HttpRequest.newBuilder(
-                    URI.create("http://127.0.0.1:" + simulators.managementPort() + path))
-                .method(method, HttpRequest.BodyPublishers.ofString(body))
-                .build(),
-            HttpResponse.BodyHandlers.ofString());
+    var answer = managed(method, path, body);
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(204);
+  }
+
+  private HttpResponse<String> managed(String method, String path, String body) throws Exception {
+    return client.send(
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + simulators.managementPort() + path))
+            .method(method, HttpRequest.BodyPublishers.ofString(body))
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+
+  @Test
+  void a_rule_whose_duration_is_none_is_refused() throws Exception {
+    var answer = managed("PUT", "/apns/rules", "{\"token_renewal\":\"soon\"}");
+
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(answer.body()).contains("soon").contains("is no duration");
   }
 
   @Test

@@ -2,14 +2,10 @@ package io.pushplanet.simulators.script;
 
 import io.pushplanet.simulators.ledger.Simulated;
 import java.time.Duration;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Locale;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /// Faults in words, a line for each:
 ///
@@ -24,8 +20,6 @@ import java.util.regex.Pattern;
 /// The module's README has the whole grammar. A script that is not understood is refused as a
 /// whole.
 public final class Scenario {
-  private static final Pattern SHORT_DURATION = Pattern.compile("([0-9]+)(ms|s|m|h)");
-
   private final Deque<String> words;
   private final String line;
 
@@ -167,18 +161,6 @@ public final class Scenario {
   }
 
   private Duration duration() {
-    String word = next("a duration");
-    Matcher shortForm = SHORT_DURATION.matcher(word);
-    if (shortForm.matches()) {
-      String iso = shortForm.group(2).toUpperCase(Locale.ROOT);
-      return iso.equals("MS")
-          ? Duration.ofMillis(Long.parseLong(shortForm.group(1)))
-          : Duration.parse("PT" + shortForm.group(1) + iso);
-    }
-    try {
-      return Duration.parse(word);
-    } catch (DateTimeParseException e) {
-      throw new IllegalArgumentException("\"" + word + "\" is no duration: 500ms, 10s, PT1M", e);
-    }
+    return Durations.parse(next("a duration"));
   }
 }

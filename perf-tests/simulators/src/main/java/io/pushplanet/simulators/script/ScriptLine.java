@@ -119,6 +119,6 @@ public record ScriptLine(
   }
 
   private static Duration duration(JsonNode json) {
-    return json.isMissingNode() || json.isNull() ? Duration.ZERO : Duration.parse(json.asString());
+    return json.isMissingNode() || json.isNull() ? Duration.ZERO : Durations.parse(json.asString());
   }
 }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/// OAuth access tokens with their owner and their end, encrypted so that only this server can make
+/// OAuth access tokens with their owner and their end, signed so that only this server can make
 /// them. Thread-safe.
 public final class AccessTokens {
   /// Google's and Huawei's live an hour.

@@ -33,7 +33,7 @@ import java.util.concurrent.TimeUnit;
 final class Http1Exchange extends SimpleChannelInboundHandler<FullHttpRequest> {
   private static final int LARGEST_BODY = 1 << 20;
 
-  /// The interval between the pieces of a trickling body.
+  /// The number of pieces of a trickling body.
   private static final int PIECES = 10;
 
   private final Endpoint.Conversation conversation;
@@ -81,6 +81,7 @@ final class Http1Exchange extends SimpleChannelInboundHandler<FullHttpRequest> {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    Faults.report(cause);
     var _ = context.close();
   }
 

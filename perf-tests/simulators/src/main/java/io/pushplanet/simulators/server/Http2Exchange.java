@@ -25,7 +25,7 @@ final class Http2Exchange extends ChannelInboundHandlerAdapter {
   /// More than any provider accepts, so that the endpoint itself answers "too large".
   private static final int LARGEST_BODY = 64 * 1024;
 
-  /// The interval between the pieces of a trickling body.
+  /// The number of pieces of a trickling body.
   private static final int PIECES = 10;
 
   private final Http2Connection connection;
@@ -65,6 +65,7 @@ final class Http2Exchange extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    Faults.report(cause);
     var _ = context.close();
   }
 

@@ -66,6 +66,7 @@ final class ProtocolChoice extends ApplicationProtocolNegotiationHandler {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    Faults.report(cause);
     var _ = context.close();
   }
 
