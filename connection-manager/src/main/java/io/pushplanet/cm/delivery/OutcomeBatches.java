@@ -9,6 +9,7 @@ import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.WireForm;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.LinkedHashMap;
@@ -21,15 +22,21 @@ import org.jspecify.annotations.Nullable;
 
 /// Sends one gateway the outcomes of its frames. Those that have gathered since the loop's last
 /// turn leave in one batch, at QoS 0: an outcome that is lost with its connection would be of no
-/// use, because the gateway redelivers every target that it has no answer for. Confined to the
-/// link's event loop, except [#answer] and [#delivered].
+/// use, because the gateway redelivers every target that it has no answer for. The delivered
+/// targets of a broadcast gather for [#GATHER]. Confined to the link's event loop, except [#answer]
+/// and [#delivered].
 final class OutcomeBatches implements Answers {
+  /// Devices acknowledge a broadcast in each turn of each loop, and a message to the gateway in each
+  /// turn would cost both sides more than its outcomes.
+  static final Duration GATHER = Duration.ofMillis(5);
+
   private static final int OUTCOMES_PER_MESSAGE = 1_000;
 
   private final Link link;
   private final DeliveryMetrics metrics;
   private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean flushScheduled = new AtomicBoolean();
+  private final AtomicBoolean gathering = new AtomicBoolean();
   private String topic = "";
   private boolean subscribed;
 
@@ -73,23 +80,35 @@ final class OutcomeBatches implements Answers {
 
   @Override
   public void answer(String frame, Outcome outcome) {
-    answer(new Answer(frame, outcome.target(), outcome));
+    answers.add(new Answer(frame, outcome.target(), outcome));
+    if (flushScheduled.compareAndSet(false, true)) {
+      link.loop()
+          .execute(() -> {
+            flushScheduled.set(false);
+            sendAnswers();
+          });
+    }
   }
 
   @Override
   public void delivered(String frame, int target) {
-    answer(new Answer(frame, target, null));
-  }
-
-  private void answer(Answer answer) {
-    answers.add(answer);
-    if (flushScheduled.compareAndSet(false, true)) {
-      link.loop().execute(this::sendAnswers);
+    answers.add(new Answer(frame, target, null));
+    if (gathering.compareAndSet(false, true)) {
+      link.loop().execute(this::gather);
     }
   }
 
+  private void gather() {
+    link.loop()
+        .executeAfter(
+            GATHER,
+            () -> {
+              gathering.set(false);
+              sendAnswers();
+            });
+  }
+
   private void sendAnswers() {
-    flushScheduled.set(false);
     Map<String, Gathered> byFrame = new LinkedHashMap<>();
     Answer answer;
     while ((answer = answers.poll()) != null) {
