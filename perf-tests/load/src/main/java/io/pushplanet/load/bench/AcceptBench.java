@@ -8,26 +8,24 @@ import io.pushplanet.load.scenario.Traffic;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /// How many unicast messages per second are accepted, each after the broker's confirm, while all
 /// later steps (delivery, outcomes, rows) run on the same machine.
 final class AcceptBench {
   private static final int DEVICES = 500;
-  private static final String CLIENTS = "64,500";
+  private static final List<Integer> CLIENTS = List.of(64, 500);
 
   /// A dispatcher's compiler is busy for its first 150,000 requests or so.
-  private static final String WARM_UP_SECONDS = "60";
+  private static final int WARM_UP_SECONDS = 60;
 
   private static final Duration DRAINED_WITHIN = Duration.ofSeconds(180);
 
   private AcceptBench() {}
 
   static Benchmark.Result measure(Run run) {
-    List<Integer> clients = numbers(run.option("clients").orElse(CLIENTS));
-    Duration warmUp =
-        Duration.ofSeconds(numbers(run.option("warm-up").orElse(WARM_UP_SECONDS)).getFirst());
+    List<Integer> clients = run.numbers("clients", CLIENTS);
+    Duration warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
     PrintStream out = run.out();
     List<Report.Row> rows = new ArrayList<>();
     out.println("connecting " + DEVICES + " devices");
@@ -58,18 +56,6 @@ final class AcceptBench {
     return List.of(
         Report.Row.of("warm-up", "s", length.toSeconds()),
         Report.Row.of("accepted in the warm-up", "messages", journey.accepted()));
-  }
-
-  private static List<Integer> numbers(String list) {
-    try {
-      List<Integer> numbers = Arrays.stream(list.split(",", -1)).map(Integer::valueOf).toList();
-      if (numbers.stream().allMatch(number -> number >= 0)) {
-        return numbers;
-      }
-    } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(list + " is no whole number", e);
-    }
-    throw new IllegalArgumentException(list + " is below zero");
   }
 
   private static List<Report.Row> part(Bed bed, int clients, Duration each, PrintStream out) {

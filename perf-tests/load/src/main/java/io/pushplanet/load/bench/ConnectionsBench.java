@@ -16,7 +16,6 @@ import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.ServicesChoice;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -28,7 +27,7 @@ import java.util.Optional;
 /// alone, in a process of its own; the devices are in another.
 final class ConnectionsBench {
   private static final String OURS = "connection-manager";
-  private static final String SESSIONS = "5000,10000,19500";
+  private static final List<Integer> SESSIONS = List.of(5_000, 10_000, 19_500);
 
   /// The heap of each JVM, fixed and touched at the start. With only a limit, G1 returns memory
   /// after each concurrent mark, and then some rounds collect a smaller heap than others; a heap
@@ -37,17 +36,17 @@ final class ConnectionsBench {
 
   private static final List<String> SERVERS = List.of(OURS, "mosquitto", "moquette", "hivemq");
 
-  private static final String TLS_SESSIONS = "1000,4000";
+  private static final List<Integer> TLS_SESSIONS = List.of(1_000, 4_000);
   private static final String TLS_PREFIX = "0190b8a1";
   private static final double MAX_TLS_BYTES = 8 * 1024;
 
-  private static final String TABLE = "1000000";
+  private static final int TABLE = 1_000_000;
   private static final int TABLE_HEAP_MEGABYTES = 640;
 
   private ConnectionsBench() {}
 
   static Benchmark.Result measure(Run run) {
-    List<Integer> sessions = numbers(run.option("sessions").orElse(SESSIONS));
+    List<Integer> sessions = ascending(run.numbers("sessions", SESSIONS));
     List<String> servers = run.some("servers", String.join(",", SERVERS), SERVERS);
     if (sessions.size() == 1) {
       return ManySessions.measure(run, sessions.getFirst());
@@ -80,13 +79,13 @@ final class ConnectionsBench {
     return new Benchmark.Result(rows, true);
   }
 
-  private static List<Integer> numbers(String option) {
-    return Arrays.stream(option.split(",")).map(Integer::parseInt).sorted().toList();
+  private static List<Integer> ascending(List<Integer> numbers) {
+    return numbers.stream().sorted().toList();
   }
 
   /// Our idle sessions over TLS 1.3.
   private static List<Report.Row> tls(Run run, Path directory) {
-    List<Integer> sessions = numbers(run.option("tls").orElse(TLS_SESSIONS));
+    List<Integer> sessions = ascending(run.numbers("tls", TLS_SESSIONS));
     if (sessions.size() < 2) {
       return List.of();
     }
@@ -127,7 +126,7 @@ final class ConnectionsBench {
 
   /// More sessions than a process has descriptors, without sockets.
   private static List<Report.Row> fullTable(Run run, Path directory) {
-    int sessions = Integer.parseInt(run.option("table").orElse(TABLE));
+    int sessions = run.number("table", TABLE);
     if (sessions == 0) {
       return List.of();
     }

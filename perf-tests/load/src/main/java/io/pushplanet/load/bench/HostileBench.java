@@ -80,17 +80,17 @@ final class HostileBench {
   private record Meanwhile<T>(T attack, Neighbours.P99 p99) {}
 
   static Benchmark.Result measure(Run run) {
-    long packets = run.option("packets").map(Long::parseLong).orElse(1_000_000L);
+    long packets = run.longNumber("packets", 1_000_000);
     int slow = run.number("slowloris", 5_000);
     int pipeline = run.number("pipeline", 64);
     boolean spare = run.isSpare("attackers");
-    double rate = run.option("rate").map(Double::parseDouble).orElse(100.0);
+    double rate = run.decimal("rate", 100);
     List<Door> doors =
         run.option("doors")
             .map(names -> Arrays.stream(names.split(",")).map(Door::named).toList())
             .orElse(List.of(Door.values()));
     var warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
-    long seed = run.option("seed").map(Long::parseLong).orElseGet(() -> run.clock().millis());
+    long seed = run.longNumber("seed", run.clock().millis());
     run.out().println("seed " + seed);
     Path directory = run.ownDirectory();
     TlsIdentity tls = TlsIdentity.in(directory);

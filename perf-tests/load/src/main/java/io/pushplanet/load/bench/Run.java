@@ -9,10 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /// The input of a benchmark.
 ///
@@ -72,12 +74,42 @@ public record Run(
 
   /// The whole number of an option, or its default.
   int number(String option, int otherwise) {
-    String given = option(option).orElseGet(() -> Integer.toString(otherwise));
-    try {
-      return Integer.parseInt(given);
-    } catch (NumberFormatException e) {
-      throw new IllegalArgumentException("--" + option + " is a whole number, not " + given, e);
+    return read(option, "a whole number", Integer::parseInt).orElse(otherwise);
+  }
+
+  /// The same, where an `int` may be too small.
+  long longNumber(String option, long otherwise) {
+    return read(option, "a whole number", Long::parseLong).orElse(otherwise);
+  }
+
+  /// The number of an option, or its default.
+  double decimal(String option, double otherwise) {
+    return read(option, "a number", Double::parseDouble).orElse(otherwise);
+  }
+
+  /// The whole numbers of an option, separated by commas, or its default; none is below zero.
+  List<Integer> numbers(String option, List<Integer> otherwise) {
+    return read(option, "a list of whole numbers from 0 on", Run::fromZeroOn).orElse(otherwise);
+  }
+
+  private static List<Integer> fromZeroOn(String list) {
+    List<Integer> numbers = Arrays.stream(list.split(",", -1)).map(Integer::valueOf).toList();
+    if (numbers.stream().anyMatch(number -> number < 0)) {
+      throw new NumberFormatException("below zero");
     }
+    return numbers;
+  }
+
+  /// @param what the value must be, for the message when it is not
+  private <T> Optional<T> read(String option, String what, Function<String, T> reader) {
+    return option(option)
+        .map(given -> {
+          try {
+            return reader.apply(given);
+          } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("--" + option + " is " + what + ", not " + given, e);
+          }
+        });
   }
 
   /// Whether the processes that an option names get only the processor time that others leave,

@@ -1,6 +1,7 @@
 package io.pushplanet.load.node;
 
 import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.load.client.HttpConnection;
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.quickstart.platform.BuiltPrograms;
 import io.pushplanet.quickstart.platform.Program;
@@ -10,12 +11,10 @@ import io.pushplanet.quickstart.process.Readiness;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.Port;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -108,7 +107,8 @@ public final class ConnectionManager implements Server {
 
   private boolean answers() {
     try {
-      HttpURLConnection page = (HttpURLConnection) management("/node").toURL().openConnection();
+      HttpURLConnection page =
+          (HttpURLConnection) management().resolve("/node").toURL().openConnection();
       page.setConnectTimeout(2_000);
       page.setReadTimeout(2_000);
       return page.getResponseCode() == HttpURLConnection.HTTP_OK;
@@ -117,13 +117,14 @@ public final class ConnectionManager implements Server {
     }
   }
 
-  public URI management(String path) {
-    return URI.create("http://127.0.0.1:" + managementPort + path);
+  private URI management() {
+    return URI.create("http://127.0.0.1:" + managementPort);
   }
 
   /// The answer to `GET /node`.
   public JsonNode page() {
-    return JsonMapper.shared().readTree(read("/node"));
+    return JsonMapper.shared()
+        .readTree(HttpConnection.ask(management(), "GET", "/node", "", "").text());
   }
 
   /// A listener by its name on the node's page: `mqtt`, `tls`, `ws`, `wss` or `gateway`.
@@ -133,19 +134,7 @@ public final class ConnectionManager implements Server {
 
   /// The sum of a meter, under its name in Prometheus, over all its labels that contain `label`.
   public double meter(String name, String label) {
-    return read("/actuator/prometheus")
-        .lines()
-        .filter(line -> line.startsWith(name) && line.contains(label))
-        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-        .sum();
-  }
-
-  private String read(String path) {
-    try (InputStream answer = management(path).toURL().openStream()) {
-      return new String(answer.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException("the node does not answer", e);
-    }
+    return Meters.of(managementPort, name).sum(name, label);
   }
 
   /// The process, for freezing and killing it.

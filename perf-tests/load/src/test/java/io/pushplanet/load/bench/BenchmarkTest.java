@@ -29,4 +29,22 @@ class BenchmarkTest {
         .hasMessage("--%s are of %s, not %s".formatted(option, known, unknown));
     assertThat(directory).isEmptyDirectory();
   }
+
+  @ParameterizedTest
+  @CsvSource({
+    "accept, clients, '64,x', a list of whole numbers from 0 on",
+    "accept, clients, -64, a list of whole numbers from 0 on",
+    "accept, warm-up, 1m, a whole number",
+    "connections, sessions, 5k, a list of whole numbers from 0 on",
+    "hostile, packets, 1e6, a whole number",
+    "hostile, rate, fast, a number",
+    "hostile, seed, x, a whole number"
+  })
+  void an_option_that_is_no_number_is_refused_by_its_name(
+      String bench, String option, String given, String what) {
+    assertThatThrownBy(() -> ShortRun.of(bench, directory, Map.of(option, given)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("--%s is %s, not %s".formatted(option, what, given));
+    assertThat(directory).isEmptyDirectory();
+  }
 }
