@@ -171,8 +171,8 @@ public record SessionCosts(
     return pingMicros / KEEP_ALIVE_SECONDS * PERCENT_FOR_A_MILLION;
   }
 
-  /// The memory of each further session; the rest belongs to the process itself, independent of the
-  /// sessions.
+  /// The processor time of each further session, for a million of them; the rest belongs to the
+  /// process itself, independent of the sessions.
   double idleMillionPercent() {
     var few = idle.getFirst();
     var many = idle.getLast();

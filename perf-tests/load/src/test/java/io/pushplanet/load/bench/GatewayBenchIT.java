@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/// `./pushplanet bench gateway`, as short as possible: it must end, its figures do not matter.
+/// `./pushplanet bench gateway`, as short as possible. Its figures say nothing about speed.
 @Execution(ExecutionMode.CONCURRENT)
 class GatewayBenchIT {
   @TempDir private Path directory;

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// A bench as short as possible: it must end, its figures do not matter.
+/// A bench as short as possible. Its figures say nothing about speed.
 ///
 /// @param balances the bench's own verdict on its account
 /// @param said its output

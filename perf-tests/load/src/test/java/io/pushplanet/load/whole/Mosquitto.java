@@ -27,7 +27,7 @@ record Mosquitto(Addresses platform, String device, String password) {
     }
   }
 
-  /// A message's id, in JSON.
+  /// This device as the audience of a message, in JSON.
   String audience() {
     return "{\"device\":\"" + device + "\"}";
   }
