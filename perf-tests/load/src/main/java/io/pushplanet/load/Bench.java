@@ -3,6 +3,7 @@ package io.pushplanet.load;
 import io.pushplanet.load.bench.Benchmark;
 import io.pushplanet.load.bench.Run;
 import io.pushplanet.quickstart.process.ProcessFailed;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -77,7 +78,7 @@ public final class Bench {
     } catch (IllegalArgumentException e) {
       System.err.println(e.getMessage());
       return 2;
-    } catch (IllegalStateException | java.io.UncheckedIOException | ProcessFailed e) {
+    } catch (IllegalStateException | UncheckedIOException | ProcessFailed e) {
       System.err.println("the benchmark ended early: " + e.getMessage());
       return 1;
     }

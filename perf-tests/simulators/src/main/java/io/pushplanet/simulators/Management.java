@@ -312,7 +312,7 @@ final class Management {
   }
 
   private static Reaction done() {
-    return new Reaction.Answer(204, List.of(), new byte[0], java.time.Duration.ZERO);
+    return new Reaction.Answer(204, List.of(), new byte[0], Duration.ZERO);
   }
 
   private static Reaction missing() {

@@ -21,6 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /// Reads MySQL directly, without any code of the services. Not thread-safe.
 final class TruthReader implements AutoCloseable {
@@ -182,7 +183,7 @@ final class TruthReader implements AutoCloseable {
     return "?" + ",?".repeat(count - 1);
   }
 
-  private static String orEmpty(@org.jspecify.annotations.Nullable String value) {
+  private static String orEmpty(@Nullable String value) {
     return value == null ? "" : value;
   }
 }

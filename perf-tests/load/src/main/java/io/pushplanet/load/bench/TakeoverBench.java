@@ -48,6 +48,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
@@ -244,8 +245,7 @@ final class TakeoverBench {
 
   // A leg
 
-  private void legs(
-      String name, int all, int perLeg, java.util.function.IntFunction<Faults> faults) {
+  private void legs(String name, int all, int perLeg, IntFunction<Faults> faults) {
     for (int done = 0; done < all && goesOn(); done += perLeg) {
       int now = Math.min(perLeg, all - done);
       run.say("%s: %,d of %,d", name, Math.min(all, done + now), all);

@@ -10,6 +10,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.databind.json.JsonMapper;
@@ -289,7 +290,7 @@ final class DeviceLink {
         json.skipChildren();
       }
       return "";
-    } catch (tools.jackson.core.JacksonException e) {
+    } catch (JacksonException e) {
       return "";
     }
   }

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -193,7 +194,7 @@ public final class FleetProgram {
   }
 
   /// Waits until the count is reached or has not moved for a while.
-  private static long await(long wanted, java.util.function.LongSupplier count) {
+  private static long await(long wanted, LongSupplier count) {
     long last = count.getAsLong();
     long movedNanos = System.nanoTime();
     while (last < wanted && System.nanoTime() - movedNanos < STALLED_AFTER.toNanos()) {

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -90,7 +91,7 @@ final class Attack {
       // The node has all packets and the end of the input: it answers and closes.
       socket.shutdownOutput();
       readToEnd(socket.getInputStream(), buffer);
-    } catch (java.net.SocketTimeoutException silent) {
+    } catch (SocketTimeoutException silent) {
       unanswered.increment();
     } catch (IOException closed) {
       // Closed by the node while bytes were still on their way, or not accepted by it.
@@ -115,7 +116,7 @@ final class Attack {
       }
       readToEnd(socket.getInputStream(), buffer);
       return true;
-    } catch (java.net.SocketTimeoutException held) {
+    } catch (SocketTimeoutException held) {
       return false;
     } catch (IOException closed) {
       return true;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -71,7 +72,7 @@ public final class ApnsDirectory {
     try {
       Path draft = file.resolveSibling(file.getFileName() + ".new");
       Files.write(draft, JSON.writeValueAsBytes(List.copyOf(keys.values())));
-      Files.move(draft, file, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+      Files.move(draft, file, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
       throw new UncheckedIOException("Cannot write " + file, e);
     }

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -205,8 +206,7 @@ public final class Ledger implements AutoCloseable {
 
   /// The next whole line without its end, null at the end of the file (an unfinished line counts as
   /// the end).
-  private static byte @org.jspecify.annotations.Nullable [] line(InputStream in)
-      throws IOException {
+  private static byte @Nullable [] line(InputStream in) throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream(512);
     for (int next = in.read(); next >= 0; next = in.read()) {
       if (next == '\n') {

@@ -14,6 +14,7 @@ import io.pushplanet.simulators.tls.Authority;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -189,7 +190,7 @@ public final class WebPushSimulator implements AutoCloseable {
             new Header("location", origin() + "/message/" + message),
             new Header("ttl", attempt.headers().getOrDefault("ttl", "0"))),
         new byte[0],
-        java.time.Duration.ZERO);
+        Duration.ZERO);
   }
 
   private Reaction met(Fate fate, Attempt attempt) {
