@@ -13,132 +13,72 @@ public enum Benchmark {
   ACCEPT(
       "accept",
       "unicast accepts per second with broker confirms [--clients=64,500] [--warm-up=60]",
-      "clients warm-up") {
-    @Override
-    Result measure(Run run) {
-      return AcceptBench.measure(run);
-    }
-  },
+      "clients warm-up"),
   END_TO_END(
       "end-to-end",
       "accepted to device PUBACK over MQTT, at full load and then evenly, then the auditor"
           + " [--rate=1000, a second; without it half of the full load] [--warm-up=30]",
-      "rate warm-up") {
-    @Override
-    Result measure(Run run) {
-      return EndToEndBench.measure(run);
-    }
-  },
+      "rate warm-up"),
   APNS(
       "apns",
       "CPU per notification of our HTTP/2 beside pushy's, also over a long way and when the server"
           + " misbehaves; starts its own, needs no platform [--parts=speed,distance,faults]",
-      "parts") {
-    @Override
-    Result measure(Run run) {
-      return ApnsBench.measure(run);
-    }
-  },
+      "parts"),
   GATEWAY(
       "gateway",
       "accept to the provider's answer and the row that tells of it: CPU per notification, and what"
           + " goes from a full queue; starts its own, needs no platform [--channel=apns|fcm]"
           + " [--warm-up=30, twice] [--parts=single,messages,devices,queue,singles]"
           + " [--delay=150ms, of a round trip to the provider: the parts queue and singles]",
-      "channel warm-up parts delay") {
-    @Override
-    Result measure(Run run) {
-      return GatewayBench.measure(run);
-    }
-  },
+      "channel warm-up parts delay"),
   FCM(
       "fcm",
       "CPU per notification of our sender to FCM, each of a message of its own, and all of one; starts"
-          + " its own, needs no platform") {
-    @Override
-    Result measure(Run run) {
-      return FcmBench.measure(run);
-    }
-  },
+          + " its own, needs no platform"),
   QUOTA(
       "quota",
       "one message to all devices over FCM against a project's quota: how much of it is used, 429s, and"
           + " what a high message of the app takes meanwhile; starts its own, needs no platform"
           + " [--devices=100000] [--per-minute=60000] [--high=10, a second]",
-      "devices per-minute high") {
-    @Override
-    Result measure(Run run) {
-      return QuotaBench.measure(run);
-    }
-  },
+      "devices per-minute high"),
   CONNECTIONS(
       "connections",
       "memory and CPU per session against other brokers; starts its own, needs no platform"
           + " [--sessions=5000,10000,19500] [--servers=connection-manager,mosquitto,moquette,hivemq]"
           + " [--tls=1000,4000] [--table=1000000]; --sessions=300000, one number: so many over several"
           + " processes",
-      "sessions servers tls table") {
-    @Override
-    Result measure(Run run) {
-      return ConnectionsBench.measure(run);
-    }
-  },
+      "sessions servers tls table"),
   STORM(
       "storm",
       "all sessions cut and reconnecting at once: how fast they are back, what delivery to others"
           + " takes meanwhile; starts its own, needs no platform [--sessions=15000] [--rate=2000]"
           + " [--fleet=spare, or equal: what the devices get of the processors]",
-      "sessions rate fleet") {
-    @Override
-    Result measure(Run run) {
-      return StormBench.measure(run);
-    }
-  },
+      "sessions rate fleet"),
   BROADCAST(
       "broadcast",
       "one message to all devices of a node at QoS 1 and QoS 0: its CPU, when the last device has it,"
           + " what others feel; starts its own, needs no platform [--sessions=19500, of each node]"
           + " [--nodes=1] [--fleet=spare, or equal: what the devices get of the processors]",
-      "sessions nodes fleet") {
-    @Override
-    Result measure(Run run) {
-      return BroadcastBench.measure(run);
-    }
-  },
+      "sessions nodes fleet"),
   TAKEOVER(
       "takeover",
       "devices at several of three nodes at once, nodes killed and frozen, under load; then the"
           + " auditor; starts its own, needs no platform [--races=10000] [--kills=200]"
           + " [--freezes=20] [--devices=1000] [--rate=1000] [--minutes=40, of faults]",
-      "races kills freezes devices rate minutes") {
-    @Override
-    Result measure(Run run) {
-      return TakeoverBench.measure(run);
-    }
-  },
+      "races kills freezes devices rate minutes"),
   FAULTS(
       "faults",
       "providers that misbehave in every way they have, and workers killed again and again, under load;"
           + " then the auditor; starts its own, needs no platform [--each=30, of each kind at each"
           + " provider] [--kinds=goaway,silence,…] [--providers=apns,fcm,hms,webpush] [--kills=100] [--rate=500] [--devices=1000] [--minutes=40, of faults] [--warm-up=10] [--workers=2]",
-      "each kinds providers kills rate devices minutes warm-up workers") {
-    @Override
-    Result measure(Run run) {
-      return FaultsBench.measure(run);
-    }
-  },
+      "each kinds providers kills rate devices minutes warm-up workers"),
   HOSTILE(
       "hostile",
       "mutated packets, slowloris and declared lengths at every listener, and what neighbours feel;"
           + " starts its own, needs no platform [--packets=1000000] [--slowloris=5000]"
           + " [--pipeline=64, packets on a connection] [--rate=100] [--doors=mqtt,tls,ws,wss,gateway]"
           + " [--warm-up=30] [--attackers=spare, or equal: what they get of the processors] [--seed=N]",
-      "packets pipeline slowloris rate doors warm-up attackers seed") {
-    @Override
-    Result measure(Run run) {
-      return HostileBench.measure(run);
-    }
-  };
+      "packets pipeline slowloris rate doors warm-up attackers seed");
 
   private final String text;
   private final String what;
@@ -162,7 +102,22 @@ public enum Benchmark {
     }
   }
 
-  abstract Result measure(Run run);
+  private Result measure(Run run) {
+    return switch (this) {
+      case ACCEPT -> AcceptBench.measure(run);
+      case END_TO_END -> EndToEndBench.measure(run);
+      case APNS -> ApnsBench.measure(run);
+      case GATEWAY -> GatewayBench.measure(run);
+      case FCM -> FcmBench.measure(run);
+      case QUOTA -> QuotaBench.measure(run);
+      case CONNECTIONS -> ConnectionsBench.measure(run);
+      case STORM -> StormBench.measure(run);
+      case BROADCAST -> BroadcastBench.measure(run);
+      case TAKEOVER -> TakeoverBench.measure(run);
+      case FAULTS -> FaultsBench.measure(run);
+      case HOSTILE -> HostileBench.measure(run);
+    };
+  }
 
   /// Its options besides `--seconds`.
   public Set<String> options() {
