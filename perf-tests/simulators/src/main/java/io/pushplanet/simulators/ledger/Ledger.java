@@ -15,9 +15,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -41,7 +41,7 @@ public final class Ledger implements AutoCloseable {
   private final List<Mark> marks = new ArrayList<>();
 
   @GuardedBy("this")
-  private final Map<Kind, Long> counts = new TreeMap<>();
+  private final Map<Kind, Long> counts = new HashMap<>();
 
   @GuardedBy("this")
   private long lastSeq;
@@ -49,13 +49,7 @@ public final class Ledger implements AutoCloseable {
   private record Mark(long seq, long offset) {}
 
   /// The groups of the summary.
-  public record Kind(Simulated provider, int status, String reason, boolean delivered)
-      implements Comparable<Kind> {
-    @Override
-    public int compareTo(Kind other) {
-      return toString().compareTo(other.toString());
-    }
-  }
+  public record Kind(Simulated provider, int status, String reason, boolean delivered) {}
 
   private Ledger(Path path, Clock clock) throws IOException {
     this.path = path;
