@@ -10,7 +10,7 @@ import io.pushplanet.load.node.FleetProcess;
 import io.pushplanet.load.node.FullTable;
 import io.pushplanet.load.node.Peer;
 import io.pushplanet.load.node.Server;
-import io.pushplanet.load.node.ServerCertificate;
+import io.pushplanet.quickstart.platform.TlsIdentity;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.ServicesChoice;
@@ -89,7 +89,7 @@ final class ConnectionsBench {
     if (sessions.size() < 2) {
       return List.of();
     }
-    ServerCertificate certificate = ServerCertificate.make(directory);
+    TlsIdentity tls = TlsIdentity.in(directory);
     try (LocalServices services =
             LocalServices.start(ServicesChoice.AUTO, run.servers().resolve("tls"));
         ConnectionManager node =
@@ -100,14 +100,11 @@ final class ConnectionsBench {
                 "bench-tls",
                 HEAP,
                 Map.of(
-                    "cm.tls.certificate", certificate.certificate().toString(),
-                    "cm.tls.private-key", certificate.privateKey().toString()));
+                    "cm.tls.certificate", tls.certificate().toString(),
+                    "cm.tls.private-key", tls.privateKey().toString()));
         FleetProcess fleet =
             FleetProcess.startTls(
-                node.tls(),
-                TLS_PREFIX,
-                certificate.certificate(),
-                directory.resolve("fleet-tls.log"))) {
+                node.tls(), TLS_PREFIX, tls.certificate(), directory.resolve("fleet-tls.log"))) {
       List<SessionMeter.Memory> memory =
           new SessionMeter(node, directory, run.out()).fill(fleet, sessions);
       double bytes = SessionMeter.Memory.slope(memory, SessionMeter.Memory::heapBytes);

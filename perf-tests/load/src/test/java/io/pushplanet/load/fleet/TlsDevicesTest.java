@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.load.node.ServerCertificate;
+import io.pushplanet.quickstart.platform.TlsIdentity;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,7 +14,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyFactory;
 import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
 import java.util.List;
 import java.util.stream.IntStream;
 import javax.net.ssl.KeyManagerFactory;
@@ -33,18 +39,18 @@ class TlsDevicesTest {
 
   @TempDir private Path directory;
 
-  private ServerCertificate certificate;
+  private TlsIdentity identity;
   private SSLServerSocket server;
 
   @BeforeEach
   void listen() throws Exception {
-    certificate = ServerCertificate.make(directory);
+    identity = TlsIdentity.in(directory);
+    char[] password = "of the store".toCharArray();
     KeyStore store = KeyStore.getInstance("PKCS12");
-    try (InputStream file = Files.newInputStream(directory.resolve("server.p12"))) {
-      store.load(file, "changeit".toCharArray());
-    }
+    store.load(null, password);
+    store.setKeyEntry("server", privateKey(), password, new Certificate[] {certificate()});
     KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    keys.init(store, "changeit".toCharArray());
+    keys.init(store, password);
     SSLContext context = SSLContext.getInstance("TLSv1.3");
     context.init(keys.getKeyManagers(), null, null);
     server =
@@ -52,6 +58,18 @@ class TlsDevicesTest {
             context
                 .getServerSocketFactory()
                 .createServerSocket(0, 50, InetAddress.getLoopbackAddress());
+  }
+
+  private PrivateKey privateKey() throws Exception {
+    String base64 = Files.readString(identity.privateKey()).replaceAll("-----.*-----", "");
+    byte[] key = Base64.getMimeDecoder().decode(base64);
+    return KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(key));
+  }
+
+  private Certificate certificate() throws Exception {
+    try (InputStream pem = Files.newInputStream(identity.certificate())) {
+      return CertificateFactory.getInstance("X.509").generateCertificate(pem);
+    }
   }
 
   @AfterEach
@@ -84,7 +102,7 @@ class TlsDevicesTest {
   private TlsDevices devices() {
     return new TlsDevices(
         new InetSocketAddress(server.getInetAddress(), server.getLocalPort()),
-        certificate.certificate());
+        identity.certificate());
   }
 
   private static FleetSettings settings() {
