@@ -2,7 +2,6 @@ package io.pushplanet.load.node;
 
 import io.pushplanet.quickstart.platform.BuiltPrograms;
 import io.pushplanet.quickstart.platform.Program;
-import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.Command;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /// A node's table filled with sessions on fake sockets, in a process of its own: the program
 /// `FullTable` of connection-manager's tests. It is the whole node except for the JDK's socket
@@ -46,7 +44,11 @@ public record FullTable(
             classes + ":" + node,
             "io.pushplanet.cm.FullTable",
             Integer.toString(sessions)));
-    Map<String, Long> figures = figures(run(command, directory).lastLogLines(1));
+    Map<String, Long> figures =
+        Figures.of(
+            new Command(
+                "full-table", command, Map.of(), directory, directory.resolve("full-table.log")),
+            FILLED_WITHIN);
     return Optional.of(
         new FullTable(
             figures.getOrDefault("sessions", 0L),
@@ -54,30 +56,5 @@ public record FullTable(
             figures.getOrDefault("resident_bytes", 0L),
             figures.getOrDefault("peak_resident_bytes", 0L),
             figures.getOrDefault("sweep_micros", 0L)));
-  }
-
-  /// Reads `name=number` pairs, separated by blanks.
-  static Map<String, Long> figures(String line) {
-    Map<String, Long> figures = new TreeMap<>();
-    for (String pair : line.trim().split(" ")) {
-      int equals = pair.indexOf('=');
-      if (equals < 0) {
-        throw new IllegalStateException("the full table says: " + line);
-      }
-      figures.put(pair.substring(0, equals), Long.parseLong(pair.substring(equals + 1)));
-    }
-    return figures;
-  }
-
-  private static ChildProcess run(List<String> command, Path directory) {
-    Path log = directory.resolve("full-table.log");
-    ChildProcess process =
-        ChildProcess.start(new Command("full-table", command, Map.of(), directory, log));
-    boolean ended = process.waitFor(FILLED_WITHIN);
-    process.stop(Duration.ZERO);
-    if (!ended || process.exitCode() != 0) {
-      throw new IllegalStateException("full-table failed:\n" + process.lastLogLines(10));
-    }
-    return process;
   }
 }

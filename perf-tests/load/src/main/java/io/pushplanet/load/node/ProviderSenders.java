@@ -76,10 +76,10 @@ public final class ProviderSenders implements AutoCloseable {
             "io.pushplanet.gateway.http2.SenderProgram"));
     List<String> command = new ArrayList<>(java);
     command.addAll(List.of("server", authority.toString(), Long.toString(roundTrip.toMillis())));
-    ChildProcess server = start("apns-server", command, directory);
+    ChildProcess server = ChildProcess.start(command("apns-server", command, directory));
     Readiness.await(server, READY_WITHIN, () -> server.lastLogLines(1).endsWith("ready=1"));
     return new ProviderSenders(
-        directory, authority, java, server, FullTable.figures(server.lastLogLines(1)));
+        directory, authority, java, server, Figures.parse(server.lastLogLines(1)));
   }
 
   /// The address of the near server, which answers everything well.
@@ -115,24 +115,11 @@ public final class ProviderSenders implements AutoCloseable {
     List<String> command = new ArrayList<>(java);
     command.addAll(List.of(what, client, authority.toString()));
     command.addAll(List.of(rest));
-    return FullTable.figures(
-        run(what + "-" + client, command, directory, MEASURED_WITHIN).lastLogLines(1));
+    return Figures.of(command(what + "-" + client, command, directory), MEASURED_WITHIN);
   }
 
-  private static ChildProcess start(String name, List<String> command, Path directory) {
-    return ChildProcess.start(
-        new Command(name, command, Map.of(), directory, directory.resolve(name + ".log")));
-  }
-
-  private static ChildProcess run(
-      String name, List<String> command, Path directory, Duration atMost) {
-    ChildProcess process = start(name, command, directory);
-    boolean ended = process.waitFor(atMost);
-    process.stop(Duration.ZERO);
-    if (!ended || process.exitCode() != 0) {
-      throw new IllegalStateException(name + " failed:\n" + process.lastLogLines(10));
-    }
-    return process;
+  private static Command command(String name, List<String> arguments, Path directory) {
+    return new Command(name, arguments, Map.of(), directory, directory.resolve(name + ".log"));
   }
 
   @Override
