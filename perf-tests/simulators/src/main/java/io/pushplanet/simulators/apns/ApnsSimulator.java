@@ -188,14 +188,7 @@ public final class ApnsSimulator implements AutoCloseable {
 
             @Override
             public void record(int status, String reason, boolean delivered) {
-              ApnsSimulator.this.record(
-                  asked.request(),
-                  asked.target(),
-                  asked.id().value(),
-                  status,
-                  reason,
-                  delivered,
-                  asked.payload());
+              Conversation.this.record(asked, asked.target(), status, reason, delivered);
             }
 
             @Override
