@@ -309,11 +309,6 @@ class ApnsSimulatorTest {
   }
 
   @Test
-  void a_voip_push_needs_the_voip_topic() throws Exception {
-    refused(new Push().with("apns-push-type", "voip"), 400, "BadTopic");
-  }
-
-  @Test
   void a_push_type_is_needed_and_must_be_known() throws Exception {
     refused(new Push().without("apns-push-type"), 400, "InvalidPushType");
     refused(new Push().with("apns-push-type", "shout"), 400, "InvalidPushType");
@@ -324,11 +319,6 @@ class ApnsSimulatorTest {
     refused(new Push().with("apns-push-type", "background"), 400, "BadPriority");
     Push right = new Push().with("apns-push-type", "background").with("apns-priority", "5");
     assertThat(right.send().statusCode()).isEqualTo(200);
-  }
-
-  @Test
-  void a_priority_is_one_five_or_ten() throws Exception {
-    refused(new Push().with("apns-priority", "7"), 400, "BadPriority");
   }
 
   @Test
@@ -350,20 +340,6 @@ class ApnsSimulatorTest {
   void an_empty_payload_and_one_that_is_not_json_are_refused() throws Exception {
     refused(new Push().body(""), 400, "PayloadEmpty");
     refused(new Push().body("hello"), 400, "PayloadEmpty");
-  }
-
-  @Test
-  void a_payload_has_at_most_4096_bytes_and_5120_for_voip() throws Exception {
-    String padding = "x".repeat(4_500);
-    String large = "{\"aps\":{\"alert\":\"" + padding + "\"}}";
-
-    refused(new Push().body(large), 413, "PayloadTooLarge");
-    Push voip =
-        new Push()
-            .body(large)
-            .with("apns-push-type", "voip")
-            .with("apns-topic", "io.example.app.voip");
-    assertThat(voip.send().statusCode()).isEqualTo(200);
   }
 
   @Test
