@@ -50,14 +50,16 @@ final class WholePlatform implements AutoCloseable {
     return Target.of(state.resolve("quickstart.json"));
   }
 
-  /// Devices that subscribe to the topic of their common name.
-  List<Device> audience(int count) throws Exception {
+  /// Devices that subscribe to one topic.
+  record Audience(String topic, List<Device> devices) {}
+
+  Audience audience(int count) throws Exception {
     var topic = "all-" + UUID.randomUUID();
     var devices = Population.register(target(), topic, Map.of(Channel.MQTT, count)).mqtt();
     for (var device : devices) {
       subscribe(device.id().value(), topic);
     }
-    return devices;
+    return new Audience(topic, devices);
   }
 
   Fleet fleet(List<Device> devices, Arrivals arrivals) {
@@ -68,10 +70,9 @@ final class WholePlatform implements AutoCloseable {
     return fleet;
   }
 
-  String sendTo(List<Device> devices) throws Exception {
-    var name = devices.getFirst().id().value();
-    var topic = name.substring(0, name.indexOf("-mqtt-"));
-    return send("{\"topic\":\"" + topic + "\"}", content("to all"), "{\"ttl\":\"PT1H\"}");
+  String sendTo(Audience audience) throws Exception {
+    var topic = "{\"topic\":\"" + audience.topic() + "\"}";
+    return send(topic, content("to all"), "{\"ttl\":\"PT1H\"}");
   }
 
   void awaitDelivered(String id, int recipients) {

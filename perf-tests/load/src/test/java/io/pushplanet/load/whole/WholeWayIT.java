@@ -5,14 +5,10 @@ import static io.pushplanet.load.whole.WholePlatform.content;
 import static io.pushplanet.load.whole.WholePlatform.quoted;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.dashboard.browser.Chromium;
-import io.pushplanet.load.fleet.Fleet;
-import io.pushplanet.load.fleet.FleetSettings;
 import io.pushplanet.load.fleet.Sightings;
-import io.pushplanet.load.scenario.Population;
 import io.pushplanet.quickstart.platform.Program;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -22,8 +18,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -152,22 +146,14 @@ class WholeWayIT {
 
   @Test
   void a_broadcast_reaches_all_devices_although_their_node_is_killed() throws Exception {
-    var topic = "all-" + UUID.randomUUID();
-    var target = whole.target();
-    var devices = Population.register(target, topic, Map.of(Channel.MQTT, 130)).mqtt();
+    var audience = whole.audience(130);
+    var devices = audience.devices();
     var stranger = whole.mosquitto();
-    for (var device : devices) {
-      whole.subscribe(device.id().value(), topic);
-    }
-    whole.subscribe(stranger.device(), topic);
+    whole.subscribe(stranger.device(), audience.topic());
     var sightings = new Sightings();
-    try (var fleet =
-        Fleet.start(target.mqtt(), FleetSettings.DEFAULT, sightings, new SplittableRandom())) {
-      // The others are away, and are enough to share one list.
-      fleet.add(devices.subList(0, 90));
-      assertThat(fleet.awaitReady(PATIENCE)).as("%s", fleet.reasons()).isTrue();
-
-      var id = whole.send("{\"topic\":\"" + topic + "\"}", content("to all"), "{\"ttl\":\"PT1H\"}");
+    // The others are away, and are enough to share one list.
+    try (var fleet = whole.fleet(devices.subList(0, 90), sightings)) {
+      var id = whole.sendTo(audience);
       whole.platform.kill9(Program.CONNECTION_MANAGER);
       whole.platform.restart(Program.CONNECTION_MANAGER);
       fleet.add(devices.subList(90, devices.size()));
@@ -177,13 +163,7 @@ class WholeWayIT {
       assertThat(payloads)
           .extracting(payload -> JSON.readTree(payload).path("id").asString())
           .containsExactly(id);
-      Eventually.within(
-          PATIENCE.multipliedBy(2),
-          () -> {
-            var counts = whole.counts(id);
-            assertThat(counts.path("recipients").asInt()).isEqualTo(131);
-            assertThat(counts.path("delivered").asInt()).as("%s", counts).isEqualTo(131);
-          });
+      whole.awaitDelivered(id, 131);
       assertThat(devices)
           .allSatisfy(device -> assertThat(sightings.times(device.id(), id)).isPositive());
     }
@@ -193,9 +173,10 @@ class WholeWayIT {
   void a_broadcast_reaches_all_devices_although_the_worker_is_killed() throws Exception {
     var sightings = new Sightings();
     var halt = new Halt(sightings, 20);
-    var devices = whole.audience(60);
+    var audience = whole.audience(60);
+    var devices = audience.devices();
     try (var fleet = whole.fleet(devices, halt)) {
-      var id = whole.sendTo(devices);
+      var id = whole.sendTo(audience);
       halt.awaitReached();
       whole.platform.kill9(Program.WORKER);
       halt.goOn();
@@ -219,15 +200,16 @@ class WholeWayIT {
     Undisturbed.play(() -> {
       var sightings = new Sightings();
       var halt = new Halt(sightings, 20);
-      var devices = whole.audience(60);
+      var audience = whole.audience(60);
+      var devices = audience.devices();
       try (var fleet = whole.fleet(devices, halt)) {
-        var id = whole.sendTo(devices);
+        var id = whole.sendTo(audience);
         halt.awaitReached();
         whole.flushAll();
         halt.goOn();
 
         whole.awaitDelivered(id, 60);
-        var next = whole.sendTo(devices);
+        var next = whole.sendTo(audience);
         whole.awaitDelivered(next, 60);
         assertThat(devices)
             .allSatisfy(device -> {
