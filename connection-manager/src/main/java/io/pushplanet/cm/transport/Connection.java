@@ -305,7 +305,7 @@ public final class Connection {
   }
 
   void readable() throws IOException {
-    if (paused) {
+    if (paused || (peerFinished && !closing)) {
       wire.reading(false);
       return;
     }
@@ -314,8 +314,7 @@ public final class Connection {
       buffer.clear();
       int read = wire.read(buffer);
       if (read < 0) {
-        peerFinished = true;
-        close(closing ? CloseCause.OURS : CloseCause.PEER);
+        peerLeft();
         return;
       }
       if (read == 0) {
@@ -334,6 +333,18 @@ public final class Connection {
       if (read < buffer.capacity()) {
         return;
       }
+    }
+  }
+
+  /// The peer has ended its stream, or the connection is broken. Where many leave at once, the
+  /// close comes some turns later.
+  void peerLeft() {
+    if (closing) {
+      close(CloseCause.OURS);
+    } else if (!peerFinished && !closed) {
+      peerFinished = true;
+      wire.reading(false);
+      loop.peerLeft(this);
     }
   }
 

@@ -42,6 +42,10 @@ public final class EventLoop implements Loop {
   public static final Duration IDLE_LOOK = Duration.ofSeconds(16);
 
   static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /// How much of a turn may go by with closing connections whose peers have left.
+  static final long LEFT_SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
   private static final int SHARED_BUFFER = 64 * 1024;
 
   final ByteBuffer readBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER);
@@ -67,6 +71,7 @@ public final class EventLoop implements Loop {
       new PriorityQueue<>(Comparator.comparingLong(Later::dueNanos));
   private final AtomicBoolean awake = new AtomicBoolean();
   private final ArrayDeque<Connection> dirty = new ArrayDeque<>();
+  private final ArrayDeque<Connection> peersLeft = new ArrayDeque<>();
   private final ArrayList<Acceptor> acceptors = new ArrayList<>();
   private final AtomicInteger count = new AtomicInteger();
   private final ArrayList<Connection> connections = new ArrayList<>();
@@ -243,6 +248,11 @@ public final class EventLoop implements Loop {
     sweep.watch(connection);
   }
 
+  /// Closes the connection in this turn, or in one of the next.
+  void peerLeft(Connection connection) {
+    peersLeft.add(connection);
+  }
+
   void left(Connection connection) {
     // The last connection moves into the free place.
     Connection last = connections.removeLast();
@@ -277,7 +287,8 @@ public final class EventLoop implements Loop {
   private void turn() throws IOException {
     long wait = nextWakeNanos() - nanoTime.getAsLong();
     begun = false;
-    poller.poll(tasks.isEmpty() && dirty.isEmpty() ? wait : 0, ready);
+    boolean idle = tasks.isEmpty() && dirty.isEmpty() && peersLeft.isEmpty();
+    poller.poll(idle ? wait : 0, ready);
     // Not before the poll: java.nio's selector ignores a wakeup until this call is over.
     awake.set(false);
     begin();
@@ -285,7 +296,22 @@ public final class EventLoop implements Loop {
     wakeAcceptors();
     held.closeDue(nowNanos);
     sweepWhenDue();
+    closePeersLeft();
     flushDirty();
+  }
+
+  /// Where thousands of peers leave at once, closing them takes a tenth of a second: others are
+  /// served in between.
+  private void closePeersLeft() {
+    if (peersLeft.isEmpty()) {
+      return;
+    }
+    long beganNanos = nanoTime.getAsLong();
+    while (!peersLeft.isEmpty() && lookedNanos - beganNanos < LEFT_SLICE_NANOS) {
+      Connection connection = peersLeft.remove();
+      guarded(connection, () -> connection.close(CloseCause.PEER));
+      look();
+    }
   }
 
   private void ready(Object owner, boolean readable, boolean writable) {
@@ -432,7 +458,7 @@ public final class EventLoop implements Loop {
     try {
       step.run();
     } catch (IOException gone) {
-      connection.close(CloseCause.PEER);
+      connection.peerLeft();
     } catch (RuntimeException | Error bug) {
       failed(connection, bug);
     }
