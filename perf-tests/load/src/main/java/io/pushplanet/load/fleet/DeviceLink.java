@@ -1,5 +1,10 @@
 package io.pushplanet.load.fleet;
 
+import io.pushplanet.load.mqtt.ClientPackets;
+import io.pushplanet.load.mqtt.DeviceTopics;
+import io.pushplanet.load.mqtt.MalformedPacket;
+import io.pushplanet.load.mqtt.MqttVersion;
+import io.pushplanet.load.mqtt.ServerPackets;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -81,7 +86,7 @@ final class DeviceLink {
     }
     key.interestOps(SelectionKey.OP_READ);
     phase = Phase.WAITING_CONNACK;
-    write(DeviceWire.connect(device, settings));
+    write(device.connect(settings));
   }
 
   /// Reads the available packets, acknowledges the messages among them and adds their ids to
@@ -114,7 +119,7 @@ final class DeviceLink {
   }
 
   void ping() throws IOException {
-    write(DeviceWire.ping());
+    write(ClientPackets.ping());
   }
 
   /// Called once a second: sends a ping when it is due.
@@ -150,7 +155,7 @@ final class DeviceLink {
 
   /// Subscribes to the same messages at another QoS, in the same session.
   void subscribe(int qos) throws IOException {
-    write(DeviceWire.subscribe(device.version(), SUBSCRIBE_ID, qos));
+    write(ClientPackets.subscribe(device.version(), SUBSCRIBE_ID, DeviceTopics.MESSAGES, qos));
   }
 
   /// Granted subscriptions since the last call.
@@ -162,7 +167,7 @@ final class DeviceLink {
 
   void publish(String topic, byte[] payload) throws IOException {
     lastPacketId = lastPacketId == 0xFFFF ? SUBSCRIBE_ID + 1 : lastPacketId + 1;
-    write(DeviceWire.publish(device.version(), lastPacketId, topic, payload));
+    write(ClientPackets.publish(device.version(), lastPacketId, topic, payload));
   }
 
   void writePending() throws IOException {
@@ -198,7 +203,7 @@ final class DeviceLink {
   void leave() {
     if (phase == Phase.READY && unsent == null) {
       try {
-        write(DeviceWire.disconnect());
+        write(ClientPackets.disconnect());
       } catch (IOException e) {
         // It is gone either way.
       }
@@ -213,7 +218,7 @@ final class DeviceLink {
       return false;
     }
     int header = in.get() & 0xFF;
-    int length = DeviceWire.variableInt(in);
+    int length = ServerPackets.variableInt(in);
     if (length > LONGEST_PACKET_BYTES) {
       throw new MalformedPacket("a packet of " + length + " bytes");
     }
@@ -224,12 +229,12 @@ final class DeviceLink {
     ByteBuffer body = in.slice(in.position(), length);
     in.position(in.position() + length);
     switch (header >>> 4) {
-      case DeviceWire.PUBLISH -> message(header, body, acks, messageIds);
-      case DeviceWire.CONNACK -> connected(body);
-      case DeviceWire.SUBACK -> subscribed(body);
-      case DeviceWire.PUBACK -> {}
-      case DeviceWire.PINGRESP -> pongs++;
-      case DeviceWire.DISCONNECT ->
+      case ServerPackets.PUBLISH -> message(header, body, acks, messageIds);
+      case ServerPackets.CONNACK -> connected(body);
+      case ServerPackets.SUBACK -> subscribed(body);
+      case ServerPackets.PUBACK -> {}
+      case ServerPackets.PINGRESP -> pongs++;
+      case ServerPackets.DISCONNECT ->
           throw new IOException(
               "the server disconnects with 0x"
                   + (body.hasRemaining() ? Integer.toHexString(body.get() & 0xFF) : "0"));
@@ -264,10 +269,10 @@ final class DeviceLink {
     int topicLength = body.getShort() & 0xFFFF;
     body.position(body.position() + topicLength);
     if (((header >>> 1) & 3) > 0) {
-      DeviceWire.puback(acks, body.getShort() & 0xFFFF);
+      ClientPackets.puback(acks, body.getShort() & 0xFFFF);
     }
     if (device.version() == MqttVersion.V5) {
-      int properties = DeviceWire.variableInt(body);
+      int properties = ServerPackets.variableInt(body);
       body.position(body.position() + properties);
     }
     byte[] payload = new byte[body.remaining()];
@@ -293,6 +298,10 @@ final class DeviceLink {
     } catch (JacksonException e) {
       return "";
     }
+  }
+
+  private void write(byte[] packet) throws IOException {
+    write(ByteBuffer.wrap(packet));
   }
 
   private void write(ByteBuffer packet) throws IOException {

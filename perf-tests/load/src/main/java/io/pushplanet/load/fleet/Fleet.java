@@ -2,6 +2,7 @@ package io.pushplanet.load.fleet;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.load.mqtt.DeviceTopics;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -133,7 +134,7 @@ public final class Fleet implements AutoCloseable {
     loop.tell(() -> {
       DeviceLink link = links.get(device);
       if (link != null && link.phase == DeviceLink.Phase.READY) {
-        guarded(link, () -> link.publish(DeviceWire.RECEIPTS, payload));
+        guarded(link, () -> link.publish(DeviceTopics.RECEIPTS, payload));
       }
     });
   }

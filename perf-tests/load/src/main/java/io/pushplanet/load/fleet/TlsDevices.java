@@ -1,10 +1,12 @@
 package io.pushplanet.load.fleet;
 
+import io.pushplanet.load.mqtt.ClientPackets;
+import io.pushplanet.load.mqtt.DeviceTopics;
+import io.pushplanet.load.mqtt.ServerPackets;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -80,8 +82,11 @@ final class TlsDevices implements AutoCloseable {
     try {
       socket.setSoTimeout(ANSWER_WITHIN_MILLIS);
       socket.connect(server, ANSWER_WITHIN_MILLIS);
-      ask(socket, DeviceWire.connect(device, settings), DeviceWire.CONNACK);
-      ask(socket, DeviceWire.subscribe(device.version(), 1, settings.qos()), DeviceWire.SUBACK);
+      ask(socket, device.connect(settings), ServerPackets.CONNACK);
+      ask(
+          socket,
+          ClientPackets.subscribe(device.version(), 1, DeviceTopics.MESSAGES, settings.qos()),
+          ServerPackets.SUBACK);
       return socket;
     } catch (IOException e) {
       socket.close();
@@ -89,14 +94,14 @@ final class TlsDevices implements AutoCloseable {
     }
   }
 
-  private static void ask(SSLSocket socket, ByteBuffer packet, int type) throws IOException {
-    socket.getOutputStream().write(packet.array(), packet.position(), packet.remaining());
+  private static void ask(SSLSocket socket, byte[] packet, int type) throws IOException {
+    socket.getOutputStream().write(packet);
     DataInputStream in = new DataInputStream(socket.getInputStream());
     int header = in.readUnsignedByte();
     byte[] body = new byte[in.readUnsignedByte()];
     in.readFully(body);
-    int code = body[type == DeviceWire.CONNACK ? 1 : 2] & 0xFF;
-    if (header >>> 4 != type || (type == DeviceWire.CONNACK && code != ACCEPTED) || code > 2) {
+    int code = body[type == ServerPackets.CONNACK ? 1 : 2] & 0xFF;
+    if (header >>> 4 != type || (type == ServerPackets.CONNACK && code != ACCEPTED) || code > 2) {
       throw new IOException("the server answers with type " + (header >>> 4) + ", code " + code);
     }
   }

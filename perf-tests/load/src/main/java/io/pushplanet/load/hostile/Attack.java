@@ -1,6 +1,7 @@
 package io.pushplanet.load.hostile;
 
 import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.mqtt.ClientPackets;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -27,6 +28,9 @@ final class Attack {
   private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(20);
   private static final int MEGABYTE = 1 << 20;
   private static final int SOURCES = 250;
+
+  /// A fixed header that declares 268,435,455 bytes, the maximum of MQTT.
+  private static final byte[] LONGEST_PACKET = {ClientPackets.CONNECT, -1, -1, -1, 0x7F};
 
   /// One context for all, so that TLS sessions are resumed as a client's are.
   private static final SSLContext TLS = trustingAnybody();
@@ -106,10 +110,10 @@ final class Attack {
     try (Socket socket = connect()) {
       OutputStream out = socket.getOutputStream();
       if (door.isWebSocket()) {
-        out.write(Wire.UPGRADE);
-        out.write(Wire.frameDeclaring268Megabytes());
+        out.write(WebSocketBytes.UPGRADE);
+        out.write(WebSocketBytes.declaring268Megabytes());
       } else {
-        out.write(Wire.declaring268Megabytes());
+        out.write(LONGEST_PACKET);
       }
       for (int sent = 0; sent < MEGABYTE; sent += buffer.length) {
         out.write(buffer);

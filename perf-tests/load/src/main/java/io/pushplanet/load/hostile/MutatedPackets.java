@@ -1,7 +1,16 @@
 package io.pushplanet.load.hostile;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.pushplanet.common.access.Secret;
 import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.mqtt.ClientPackets;
+import io.pushplanet.load.mqtt.Connect;
+import io.pushplanet.load.mqtt.DeviceTopics;
+import io.pushplanet.load.mqtt.MqttVersion;
 import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -12,6 +21,7 @@ import java.util.random.RandomGenerator;
 /// it refuses one. Confined to one thread; the same seed gives the same bytes.
 final class MutatedPackets {
   private static final int KINDS = 9;
+  private static final Duration KEEP_ALIVE = Duration.ofSeconds(60);
 
   private final Door door;
   private final List<Device> devices;
@@ -26,21 +36,21 @@ final class MutatedPackets {
   }
 
   byte[] connection(int packets) {
-    int level = random.nextBoolean() ? 5 : 4;
+    MqttVersion version = random.nextBoolean() ? MqttVersion.V5 : MqttVersion.V3_1_1;
     boolean known = random.nextInt(8) < 5;
     boolean gentle = known && random.nextBoolean();
     var stream = new ByteArrayOutputStream(packets * 64);
     if (door.isWebSocket()) {
-      stream.writeBytes(Wire.UPGRADE);
+      stream.writeBytes(WebSocketBytes.UPGRADE);
     }
     if (known) {
-      stream.writeBytes(framed(connect(level)));
+      stream.writeBytes(framed(connect(version)));
     }
     for (int packet = 0; packet < packets; packet++) {
-      byte[] good = packet(level, known ? 1 + random.nextInt(KINDS - 1) : random.nextInt(KINDS));
+      byte[] good = packet(version, known ? 1 + random.nextInt(KINDS - 1) : random.nextInt(KINDS));
       boolean frameInstead = door.isWebSocket() && !gentle && random.nextInt(4) == 0;
       if (frameInstead) {
-        stream.writeBytes(mutated(Wire.frame(good, random)));
+        stream.writeBytes(mutated(WebSocketBytes.frame(good, random)));
       } else {
         stream.writeBytes(framed(gentle ? touched(good) : mutated(good)));
       }
@@ -49,31 +59,47 @@ final class MutatedPackets {
   }
 
   private byte[] framed(byte[] packet) {
-    return door.isWebSocket() ? Wire.frame(packet, random) : packet;
+    return door.isWebSocket() ? WebSocketBytes.frame(packet, random) : packet;
   }
 
-  private byte[] connect(int level) {
+  private byte[] connect(MqttVersion version) {
     if (door == Door.GATEWAY) {
-      return Wire.connect(level, "hostile-" + random.nextInt(1_000), "gateway", gatewayPassword);
+      return connect(
+          version, "hostile-" + random.nextInt(1_000), "gateway", new Secret(gatewayPassword));
     }
     Device device = devices.get(random.nextInt(devices.size()));
-    return Wire.connect(
-        level, device.id().value(), device.app().value(), device.password().reveal());
+    return connect(version, device.id().value(), device.app().value(), device.password());
   }
 
-  private byte[] packet(int level, int kind) {
+  private static byte[] connect(
+      MqttVersion version, String clientId, String user, Secret password) {
+    return ClientPackets.connect(
+        new Connect(version, clientId, user, password, KEEP_ALIVE, Duration.ZERO));
+  }
+
+  private byte[] packet(MqttVersion version, int kind) {
     return switch (kind) {
-      case 0 -> connect(level);
-      case 1 -> Wire.subscribe(level, 1 + random.nextInt(100), "push/messages");
-      case 2 -> Wire.unsubscribe(level, 9, "push/messages");
-      case 3 -> Wire.publish(level, 7, "push/receipts", "{\"id\":\"x\",\"event\":\"opened\"}");
-      case 4 -> Wire.publish(level, 8, "push/uplink", "x".repeat(random.nextInt(200)));
+      case 0 -> connect(version);
+      case 1 -> ClientPackets.subscribe(version, 1 + random.nextInt(100), DeviceTopics.MESSAGES, 1);
+      case 2 -> ClientPackets.unsubscribe(version, 9, DeviceTopics.MESSAGES);
+      case 3 -> publish(version, 7, DeviceTopics.RECEIPTS, "{\"id\":\"x\",\"event\":\"opened\"}");
+      case 4 -> publish(version, 8, DeviceTopics.UPLINK, "x".repeat(random.nextInt(200)));
       case 5 ->
-          Wire.publish(level, 7, "gw/deliver", "{\"frame\":\"f\",\"letters\":[],\"targets\":[]}");
-      case 6 -> Wire.puback(1 + random.nextInt(100));
-      case 7 -> Wire.publish(level, 9, "gw/drain", "{\"devices\":[]}");
-      default -> Wire.ping();
+          publish(version, 7, "gw/deliver", "{\"frame\":\"f\",\"letters\":[],\"targets\":[]}");
+      case 6 -> puback(1 + random.nextInt(100));
+      case 7 -> publish(version, 9, "gw/drain", "{\"devices\":[]}");
+      default -> ClientPackets.ping();
     };
+  }
+
+  private static byte[] publish(MqttVersion version, int packetId, String topic, String payload) {
+    return ClientPackets.publish(version, packetId, topic, payload.getBytes(UTF_8));
+  }
+
+  private static byte[] puback(int packetId) {
+    var packet = ByteBuffer.allocate(4);
+    ClientPackets.puback(packet, packetId);
+    return packet.array();
   }
 
   /// Changes a byte after the fixed header, if there is one.

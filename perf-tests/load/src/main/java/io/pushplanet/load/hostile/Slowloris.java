@@ -1,5 +1,9 @@
 package io.pushplanet.load.hostile;
 
+import io.pushplanet.common.access.Secret;
+import io.pushplanet.load.mqtt.ClientPackets;
+import io.pushplanet.load.mqtt.Connect;
+import io.pushplanet.load.mqtt.MqttVersion;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -73,7 +77,15 @@ final class Slowloris implements AutoCloseable {
   static Slowloris start(int count, InetSocketAddress mqtt, InetSocketAddress tls) {
     try {
       Slowloris slow = new Slowloris(Selector.open());
-      byte[] connect = Wire.connect(5, "slowloris", "bench", "x".repeat(100));
+      byte[] connect =
+          ClientPackets.connect(
+              new Connect(
+                  MqttVersion.V5,
+                  "slowloris",
+                  "bench",
+                  new Secret("x".repeat(100)),
+                  Duration.ofSeconds(60),
+                  Duration.ZERO));
       for (int socket = 0; socket < count; socket++) {
         InetSocketAddress source = Attack.source(socket);
         slow.sockets.add(

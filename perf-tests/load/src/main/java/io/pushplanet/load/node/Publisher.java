@@ -1,6 +1,7 @@
 package io.pushplanet.load.node;
 
 import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.mqtt.DeviceTopics;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.UUID;
@@ -10,8 +11,6 @@ import org.eclipse.paho.client.mqttv3.persist.MemoryPersistence;
 
 /// Publishes to all subscribers of a topic at once: the way to push with a general MQTT server.
 final class Publisher implements Sender {
-  private static final String TOPIC = "push/messages";
-
   private final MqttClient client;
 
   Publisher(String uri) {
@@ -27,7 +26,7 @@ final class Publisher implements Sender {
   public void send(List<Device> devices) {
     try {
       byte[] payload = Payload.of(UUID.randomUUID().toString()).getBytes(StandardCharsets.UTF_8);
-      client.publish(TOPIC, payload, 1, false);
+      client.publish(DeviceTopics.MESSAGES, payload, 1, false);
     } catch (MqttException e) {
       throw new IllegalStateException("the server does not take messages", e);
     }

@@ -7,7 +7,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.load.client.HttpAnswer;
 import io.pushplanet.load.client.HttpConnection;
 import io.pushplanet.load.fleet.Device;
-import io.pushplanet.load.fleet.MqttVersion;
+import io.pushplanet.load.mqtt.MqttVersion;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

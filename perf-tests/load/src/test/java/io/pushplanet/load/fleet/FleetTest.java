@@ -7,6 +7,8 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.load.mqtt.ClientPackets;
+import io.pushplanet.load.mqtt.MqttVersion;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -164,18 +166,17 @@ class FleetTest {
 
     void send(String device, int packetId, String payload) {
       Connected connected = connected(device);
-      ByteBuffer packet =
-          DeviceWire.publish(
+      byte[] bytes =
+          ClientPackets.publish(
               connected.five ? MqttVersion.V5 : MqttVersion.V3_1_1,
               packetId,
               "push/messages",
               payload.getBytes(StandardCharsets.UTF_8));
       try {
         // In two halves, so that the client also reads a partial packet.
-        byte[] bytes = packet.array();
         connected.socket.getOutputStream().write(bytes, 0, 5);
         connected.socket.getOutputStream().flush();
-        connected.socket.getOutputStream().write(bytes, 5, packet.limit() - 5);
+        connected.socket.getOutputStream().write(bytes, 5, bytes.length - 5);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

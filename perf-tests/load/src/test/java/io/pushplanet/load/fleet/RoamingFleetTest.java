@@ -7,6 +7,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.load.fleet.FleetTest.AcceptingServer;
+import io.pushplanet.load.mqtt.MqttVersion;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.load.mqtt.MqttVersion;
 import io.pushplanet.quickstart.platform.TlsIdentity;
 import java.io.DataInputStream;
 import java.io.IOException;

@@ -4,7 +4,13 @@ import static io.pushplanet.load.whole.WholePlatform.PATIENCE;
 import static io.pushplanet.load.whole.WholePlatform.content;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.load.mqtt.ClientPackets;
+import io.pushplanet.load.mqtt.Connect;
+import io.pushplanet.load.mqtt.DeviceTopics;
+import io.pushplanet.load.mqtt.MqttVersion;
+import io.pushplanet.load.mqtt.ServerPackets;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.Socket;
@@ -12,6 +18,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.DriverManager;
+import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -193,16 +200,18 @@ class MqttFirstIT {
       socket = new Socket(mqtt.path("host").asString(), mqtt.path("port").asInt());
       socket.setSoTimeout((int) PATIENCE.toMillis());
       in = new DataInputStream(socket.getInputStream());
-      var connect = ByteBuffer.allocate(4_096);
-      text(connect, "MQTT").put((byte) 5).put((byte) 0xC2).putShort((short) 300).put((byte) 0);
-      text(connect, mqtt.path("client_id").asString());
-      text(connect, mqtt.path("username").asString());
-      text(connect, mqtt.path("password").asString());
-      send(0x10, connect);
-      assertThat(next().type()).isEqualTo(2);
-      var subscribe = ByteBuffer.allocate(64).putShort((short) 1).put((byte) 0);
-      send(0x82, text(subscribe, "push/messages").put((byte) 1));
-      assertThat(next().type()).isEqualTo(9);
+      send(
+          ClientPackets.connect(
+              new Connect(
+                  MqttVersion.V5,
+                  mqtt.path("client_id").asString(),
+                  mqtt.path("username").asString(),
+                  new Secret(mqtt.path("password").asString()),
+                  Duration.ofMinutes(5),
+                  Duration.ZERO)));
+      assertThat(next().type()).isEqualTo(ServerPackets.CONNACK);
+      send(ClientPackets.subscribe(MqttVersion.V5, 1, DeviceTopics.MESSAGES, 1));
+      assertThat(next().type()).isEqualTo(ServerPackets.SUBACK);
     }
 
     /// Refuses the next message.
@@ -210,15 +219,16 @@ class MqttFirstIT {
     /// @return its id
     String refuseNext() throws IOException {
       var packet = next();
-      assertThat(packet.type()).isEqualTo(3);
+      assertThat(packet.type()).isEqualTo(ServerPackets.PUBLISH);
       var body = packet.body();
       body.position(body.position() + 2 + body.getShort(body.position()));
-      short packetId = body.getShort();
+      byte high = body.get();
+      byte low = body.get();
       int properties = variableInt(body::get);
       body.position(body.position() + properties);
       var payload = new byte[body.remaining()];
       body.get(payload);
-      send(0x40, ByteBuffer.allocate(3).putShort(packetId).put(NOT_AUTHORIZED));
+      send(new byte[] {0x40, 3, high, low, NOT_AUTHORIZED});
       return id(payload);
     }
 
@@ -242,20 +252,8 @@ class MqttFirstIT {
       return new Packet(header >> 4, ByteBuffer.wrap(in.readNBytes(variableInt(in::readByte))));
     }
 
-    private void send(int header, ByteBuffer body) throws IOException {
-      var packet = ByteBuffer.allocate(body.position() + 5).put((byte) header);
-      int left = body.position();
-      do {
-        packet.put((byte) (left >= 0x80 ? left & 0x7F | 0x80 : left));
-        left >>= 7;
-      } while (left > 0);
-      packet.put(body.flip());
-      socket.getOutputStream().write(packet.array(), 0, packet.position());
-    }
-
-    private static ByteBuffer text(ByteBuffer to, String text) {
-      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-      return to.putShort((short) bytes.length).put(bytes);
+    private void send(byte[] packet) throws IOException {
+      socket.getOutputStream().write(packet);
     }
 
     @Override

@@ -1,6 +1,6 @@
-package io.pushplanet.load.fleet;
+package io.pushplanet.load.mqtt;
 
-/// The protocol a device of the fleet speaks.
+/// The protocol a client speaks.
 public enum MqttVersion {
   V3_1_1(4),
   V5(5);
@@ -11,6 +11,7 @@ public enum MqttVersion {
     this.level = level;
   }
 
+  /// The number that a CONNECT holds.
   int level() {
     return level;
   }
