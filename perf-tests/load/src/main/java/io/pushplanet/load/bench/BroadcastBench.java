@@ -1,11 +1,11 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.FleetCounts;
 import io.pushplanet.load.measure.Neighbours;
 import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.ConnectionManager;
-import io.pushplanet.load.node.FleetProcess;
 import io.pushplanet.load.node.Gateway;
 import io.pushplanet.load.node.Usage;
 import io.pushplanet.quickstart.services.LocalServices;

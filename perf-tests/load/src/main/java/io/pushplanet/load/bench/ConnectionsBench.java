@@ -1,12 +1,12 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.measure.BareConnects;
 import io.pushplanet.load.measure.BareWrites;
 import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.measure.SessionCosts;
 import io.pushplanet.load.measure.SessionMeter;
 import io.pushplanet.load.node.ConnectionManager;
-import io.pushplanet.load.node.FleetProcess;
 import io.pushplanet.load.node.FullTable;
 import io.pushplanet.load.node.Peer;
 import io.pushplanet.load.node.Server;

@@ -1,13 +1,13 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.load.crowd.AttackProcess;
+import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.hostile.AttackCounts;
 import io.pushplanet.load.hostile.AttackPlan;
 import io.pushplanet.load.hostile.Door;
 import io.pushplanet.load.measure.Neighbours;
 import io.pushplanet.load.measure.Report;
-import io.pushplanet.load.node.AttackProcess;
 import io.pushplanet.load.node.ConnectionManager;
-import io.pushplanet.load.node.FleetProcess;
 import io.pushplanet.load.node.Usage;
 import io.pushplanet.quickstart.platform.TlsIdentity;
 import io.pushplanet.quickstart.process.Jvm;

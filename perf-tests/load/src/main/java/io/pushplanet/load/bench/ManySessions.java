@@ -1,8 +1,8 @@
 package io.pushplanet.load.bench;
 
+import io.pushplanet.load.crowd.Edge;
 import io.pushplanet.load.fleet.FleetCounts;
 import io.pushplanet.load.measure.Report;
-import io.pushplanet.load.node.Edge;
 import io.pushplanet.load.node.Gateway;
 import io.pushplanet.load.node.Usage;
 import io.pushplanet.quickstart.services.LocalServices;

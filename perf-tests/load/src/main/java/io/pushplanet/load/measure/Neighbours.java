@@ -1,6 +1,6 @@
 package io.pushplanet.load.measure;
 
-import io.pushplanet.load.node.FleetProcess;
+import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.node.Gateway;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.pushplanet.load.measure;
 
+import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.fleet.Device;
-import io.pushplanet.load.node.FleetProcess;
 import io.pushplanet.load.node.Sender;
 import io.pushplanet.load.node.Server;
 import io.pushplanet.load.node.Usage;

@@ -1,6 +1,5 @@
 package io.pushplanet.load.node;
 
-import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.load.client.HttpConnection;
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.quickstart.platform.BuiltPrograms;
@@ -26,8 +25,9 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// Our own node, as the build left it, with services that a benchmark has started.
 public final class ConnectionManager implements Server {
-  /// Only for nodes on the loopback address that end with the benchmark.
-  static final String MASTER_KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+  /// The key that signs the fleet's credentials. Only for nodes on the loopback address that end
+  /// with the benchmark.
+  public static final String MASTER_KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
   /// The password of its user `gateway`.
   public static final String GATEWAY_PASSWORD = "only-for-benchmarks";
@@ -98,11 +98,6 @@ public final class ConnectionManager implements Server {
       node.close();
       throw e;
     }
-  }
-
-  /// The key that signs the fleet's credentials.
-  public static MasterKey masterKey() {
-    return MasterKey.parse(MASTER_KEY);
   }
 
   private boolean answers() {

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /// The flags of all JVMs under measurement, the same for each.
-final class JvmFlags {
+public final class JvmFlags {
   static final List<String> COMMON =
       List.of(
           "-XX:+UseG1GC",
@@ -14,7 +14,8 @@ final class JvmFlags {
 
   private JvmFlags() {}
 
-  static String java() {
+  /// The program `java` of this JDK.
+  public static String java() {
     return Path.of(System.getProperty("java.home"), "bin", "java").toString();
   }
 }

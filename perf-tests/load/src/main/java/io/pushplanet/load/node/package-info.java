@@ -1,4 +1,4 @@
-/// Servers that a benchmark starts, their cost, and fleets of devices in processes of their own.
+/// Servers that a benchmark starts, and their cost.
 @NullMarked
 package io.pushplanet.load.node;
 

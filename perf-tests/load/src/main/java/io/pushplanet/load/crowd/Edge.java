@@ -1,7 +1,8 @@
-package io.pushplanet.load.node;
+package io.pushplanet.load.crowd;
 
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.FleetCounts;
+import io.pushplanet.load.node.ConnectionManager;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.nio.file.Path;
 import java.util.ArrayList;

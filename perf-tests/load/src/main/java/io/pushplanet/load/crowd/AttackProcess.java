@@ -1,10 +1,11 @@
-package io.pushplanet.load.node;
+package io.pushplanet.load.crowd;
 
 import io.pushplanet.load.fleet.FleetProgram;
 import io.pushplanet.load.hostile.AttackCounts;
 import io.pushplanet.load.hostile.AttackPlan;
 import io.pushplanet.load.hostile.AttackProgram;
 import io.pushplanet.load.hostile.Door;
+import io.pushplanet.load.node.ConnectionManager;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;

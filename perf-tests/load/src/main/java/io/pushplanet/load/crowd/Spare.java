@@ -1,4 +1,4 @@
-package io.pushplanet.load.node;
+package io.pushplanet.load.crowd;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

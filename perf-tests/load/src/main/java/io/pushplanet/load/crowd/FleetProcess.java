@@ -1,9 +1,11 @@
-package io.pushplanet.load.node;
+package io.pushplanet.load.crowd;
 
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.FleetCounts;
 import io.pushplanet.load.fleet.FleetProgram;
 import io.pushplanet.load.fleet.FleetSettings;
+import io.pushplanet.load.node.ConnectionManager;
+import io.pushplanet.load.node.Server;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,5 +1,6 @@
-package io.pushplanet.load.node;
+package io.pushplanet.load.crowd;
 
+import io.pushplanet.load.node.JvmFlags;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;

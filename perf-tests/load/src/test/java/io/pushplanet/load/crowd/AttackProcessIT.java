@@ -1,4 +1,4 @@
-package io.pushplanet.load.node;
+package io.pushplanet.load.crowd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,6 +6,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.load.hostile.AttackCounts;
 import io.pushplanet.load.hostile.AttackPlan;
 import io.pushplanet.load.hostile.Door;
+import io.pushplanet.load.node.JvmFlags;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
