@@ -1,6 +1,5 @@
 package io.pushplanet.load;
 
-import io.pushplanet.load.bench.Benchmark;
 import io.pushplanet.load.bench.Run;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import java.io.UncheckedIOException;

@@ -17,6 +17,10 @@ class ArchitectureTest {
   static final ArchRule features_are_free_of_cycles =
       slices().matching("io.pushplanet.load.(*)..").should().beFreeOfCycles();
 
+  @ArchTest
+  static final ArchRule benches_of_different_things_do_not_know_each_other =
+      slices().matching("io.pushplanet.load.bench.(*)..").should().notDependOnEachOther();
+
   /// The auditor must not believe the code it audits.
   @ArchTest
   static final ArchRule load_knows_no_service =

@@ -12,10 +12,11 @@ import java.util.Map;
 import java.util.Set;
 
 /// A platform that a bench starts, with its state in the run's own folder, and stops again.
-record OwnPlatform(Path directory, Platform platform, Target target) implements AutoCloseable {
+public record OwnPlatform(Path directory, Platform platform, Target target)
+    implements AutoCloseable {
   /// @param without programs that are not started
   /// @param settings further Spring properties for all programs
-  static OwnPlatform start(Run run, Set<Program> without, Map<String, String> settings) {
+  public static OwnPlatform start(Run run, Set<Program> without, Map<String, String> settings) {
     Path directory = run.ownDirectory();
     Plan plan =
         new Plan(
@@ -31,7 +32,7 @@ record OwnPlatform(Path directory, Platform platform, Target target) implements 
   }
 
   /// The address of the worker's meters.
-  int workerPort() {
+  public int workerPort() {
     return URI.create(platform.addresses().workerManagementUrl()).getPort();
   }
 

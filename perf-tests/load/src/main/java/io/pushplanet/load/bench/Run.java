@@ -39,12 +39,12 @@ public record Run(
   }
 
   /// The running platform.
-  Target target() {
+  public Target target() {
     return Target.of(addresses);
   }
 
   /// The folder of this run alone; created if missing.
-  Path ownDirectory() {
+  public Path ownDirectory() {
     Path own = directory.resolve(name).toAbsolutePath();
     try {
       return Files.createDirectories(own);
@@ -55,12 +55,12 @@ public record Run(
 
   /// The state of the MySQL, Redis and AMQP servers that this run starts, where
   /// [io.pushplanet.quickstart.platform.Platform] has it as well.
-  Path servers() {
+  public Path servers() {
     return ownDirectory().resolve("services");
   }
 
   /// Deletes the servers' data, which is up to gigabytes a run, and keeps their logs.
-  void deleteServerData() {
+  public void deleteServerData() {
     try {
       DirectoryTree.deleteAllButLogs(servers());
     } catch (IOException e) {
@@ -68,27 +68,27 @@ public record Run(
     }
   }
 
-  Optional<String> option(String option) {
+  public Optional<String> option(String option) {
     return Optional.ofNullable(options.get(option));
   }
 
   /// The whole number of an option, or its default.
-  int number(String option, int otherwise) {
+  public int number(String option, int otherwise) {
     return read(option, "a whole number", Integer::parseInt).orElse(otherwise);
   }
 
   /// The same, where an `int` may be too small.
-  long longNumber(String option, long otherwise) {
+  public long longNumber(String option, long otherwise) {
     return read(option, "a whole number", Long::parseLong).orElse(otherwise);
   }
 
   /// The number of an option, or its default.
-  double decimal(String option, double otherwise) {
+  public double decimal(String option, double otherwise) {
     return read(option, "a number", Double::parseDouble).orElse(otherwise);
   }
 
   /// The whole numbers of an option, separated by commas, or its default; none is below zero.
-  List<Integer> numbers(String option, List<Integer> otherwise) {
+  public List<Integer> numbers(String option, List<Integer> otherwise) {
     return read(option, "a list of whole numbers from 0 on", Run::fromZeroOn).orElse(otherwise);
   }
 
@@ -114,7 +114,7 @@ public record Run(
 
   /// Whether the processes that an option names get only the processor time that others leave,
   /// which is the default.
-  boolean isSpare(String option) {
+  public boolean isSpare(String option) {
     return switch (option(option).orElse("spare")) {
       case "spare" -> true;
       case "equal" -> false;
@@ -125,7 +125,7 @@ public record Run(
   /// Those of these that an option names, separated by commas.
   ///
   /// @param otherwise without the option
-  List<String> some(String option, String otherwise, List<String> known) {
+  public List<String> some(String option, String otherwise, List<String> known) {
     List<String> given = List.of(option(option).orElse(otherwise).split(","));
     for (String one : given) {
       if (!known.contains(one)) {
@@ -137,7 +137,7 @@ public record Run(
   }
 
   /// Prints the progress, line by line.
-  void say(String form, Object... values) {
+  public void say(String form, Object... values) {
     out.printf(Locale.ROOT, form + "%n", values).flush();
   }
 }

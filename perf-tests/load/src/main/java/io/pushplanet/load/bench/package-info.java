@@ -1,4 +1,4 @@
-/// The benchmarks of `./pushplanet bench`.
+/// The input and the result of every benchmark of `./pushplanet bench`, and what they share.
 @NullMarked
 package io.pushplanet.load.bench;
 

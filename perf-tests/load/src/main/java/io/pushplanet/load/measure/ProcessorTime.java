@@ -66,6 +66,15 @@ public record ProcessorTime(Map<String, Duration> used, Duration compilers) {
     return difference;
   }
 
+  /// Microseconds of each program between then and now, for each of these operations.
+  public Map<String, Double> perOperation(ProcessorTime then, long operations) {
+    Map<String, Double> micros = new TreeMap<>();
+    since(then)
+        .forEach((program, time) ->
+            micros.put(program, time.toNanos() / 1_000.0 / Math.max(1, operations)));
+    return micros;
+  }
+
   private static Optional<Duration> ofProcess(long pid, LongFunction<Duration> read) {
     return ProcessHandle.of(pid)
         .map(process ->

@@ -1,6 +1,7 @@
 package io.pushplanet.load.bench;
 
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.load.Benchmark;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -17,9 +18,10 @@ import java.util.TreeMap;
 /// @param balances the bench's own verdict on its account
 /// @param said its output
 /// @param figures by metric, as in its file
-record ShortRun(boolean balances, String said, Map<String, Double> figures) {
+public record ShortRun(boolean balances, String said, Map<String, Double> figures) {
   /// @param name of the bench
-  static ShortRun of(String name, Path directory, Map<String, String> options) throws IOException {
+  public static ShortRun of(String name, Path directory, Map<String, String> options)
+      throws IOException {
     ByteArrayOutputStream said = new ByteArrayOutputStream();
     Run run =
         new Run(

@@ -1,5 +1,7 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.hostile;
 
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.crowd.AttackProcess;
 import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.hostile.AttackCounts;
@@ -34,7 +36,7 @@ import java.util.function.Supplier;
 /// node; the effect of the first attack of each kind is reported beside it. The same attack on a
 /// second node, which does not serve the neighbours, tells how much of their milliseconds comes
 /// from the machine even then.
-final class HostileBench {
+public final class HostileBench {
   private static final String CALM = "0190ca12";
   private static final int CALM_DEVICES = 100;
   private static final int PACED_THREADS = 4;
@@ -79,7 +81,7 @@ final class HostileBench {
   /// @param p99 of the neighbours meanwhile
   private record Meanwhile<T>(T attack, Neighbours.P99 p99) {}
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     long packets = run.longNumber("packets", 1_000_000);
     int slow = run.number("slowloris", 5_000);
     int pipeline = run.number("pipeline", 64);
@@ -126,7 +128,7 @@ final class HostileBench {
             "cm.admission.connects-per-second", "0"));
   }
 
-  private Benchmark.Result measure(List<Door> doors, long packets, int slow, double rate) {
+  private Result measure(List<Door> doors, long packets, int slow, double rate) {
     row(
         "attackers get only the processor time that is left over (1; they stand for other machines) or as much as others (0)",
         "",
@@ -152,7 +154,7 @@ final class HostileBench {
         "connections closed by an error of ours",
         "",
         node.meter("cm_transport_closed_total", "cause=\"error\""));
-    return new Benchmark.Result(rows, held);
+    return new Result(rows, held);
   }
 
   /// The neighbours' p99 without an attack.

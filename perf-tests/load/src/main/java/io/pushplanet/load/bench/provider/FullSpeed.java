@@ -1,5 +1,6 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.provider;
 
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.node.ProviderSenders;
 import java.util.List;
 import java.util.Locale;

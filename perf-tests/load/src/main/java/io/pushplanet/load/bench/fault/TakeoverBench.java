@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.fault;
 
 import io.lettuce.core.RedisClient;
 import io.pushplanet.common.delivery.Channel;
@@ -14,11 +14,14 @@ import io.pushplanet.load.audit.Account;
 import io.pushplanet.load.audit.Auditor;
 import io.pushplanet.load.audit.Claim;
 import io.pushplanet.load.audit.Ownership;
+import io.pushplanet.load.bench.OwnPlatform;
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.client.AcceptedJournal;
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.FleetSettings;
-import io.pushplanet.load.fleet.RoamingFleet;
 import io.pushplanet.load.fleet.RoamingFleet.Race;
+import io.pushplanet.load.fleet.RoamingFleet;
 import io.pushplanet.load.fleet.Sightings;
 import io.pushplanet.load.fleet.Stay;
 import io.pushplanet.load.measure.Report;
@@ -61,8 +64,12 @@ import org.HdrHistogram.Histogram;
 /// former owners ([Claim]), and from the messages of each connection ([Ownership]). Messages that a
 /// former node wrote before it could know of the claim are counted with their delay; a delivery of
 /// a thawed node to a device that has moved is a fault.
-final class TakeoverBench {
+public final class TakeoverBench {
   private static final String RACES = "races";
+
+  /// No message may expire or be given up during a leg.
+  private static final String DELIVERY = "{\"route\":\"mqtt\",\"ttl\":\"PT1H\"}";
+
   private static final int NODES = 3;
   private static final int CLIENTS = 64;
   private static final int RACES_AT_ONCE = 100;
@@ -158,7 +165,7 @@ final class TakeoverBench {
             new SplittableRandom());
   }
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     int races = run.number("races", 10_000);
     int kills = run.number("kills", 200);
     int freezes = run.number("freezes", 20);
@@ -193,7 +200,7 @@ final class TakeoverBench {
     }
   }
 
-  private Benchmark.Result measure(RedisClient redis, int races, int kills, int freezes) {
+  private Result measure(RedisClient redis, int races, int kills, int freezes) {
     List<TakeoverNotices> notices = new ArrayList<>();
     for (PlatformNode node : nodes) {
       notices.add(TakeoverNotices.listen(redis, new NodeId(node.id()), this::heard, () -> {}));
@@ -218,7 +225,7 @@ final class TakeoverBench {
       run.say("no two connections of a racer got enough: that each had one owner was not seen");
       all = false;
     }
-    return new Benchmark.Result(rows(races, kills, freezes), totals.balances && all);
+    return new Result(rows(races, kills, freezes), totals.balances && all);
   }
 
   private void heard(SessionNotice word) {
@@ -269,7 +276,7 @@ final class TakeoverBench {
     try (AcceptedJournal journal = new AcceptedJournal(directory.resolve(name + ".journal"))) {
       Traffic traffic =
           new Traffic(
-              target, journal, run.name() + "-" + name, ids(), Bed.DELIVERY, (_, _, _) -> {});
+              target, journal, run.name() + "-" + name, ids(), DELIVERY, (_, _, _) -> {});
       long start = System.nanoTime();
       try (Traffic.Running _ = traffic.runBeside(CLIENTS, perSecond, LONGEST_LEG)) {
         TimeUnit.SECONDS.sleep(1);

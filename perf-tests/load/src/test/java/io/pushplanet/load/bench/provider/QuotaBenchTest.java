@@ -1,8 +1,8 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.provider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.load.bench.QuotaBench.Sample;
+import io.pushplanet.load.bench.provider.QuotaBench.Sample;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

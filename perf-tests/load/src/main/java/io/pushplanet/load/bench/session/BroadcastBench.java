@@ -1,5 +1,7 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.session;
 
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.FleetCounts;
@@ -27,7 +29,7 @@ import java.util.stream.IntStream;
 /// The devices run on the nodes' own machine, in low-priority processes: they stand for thousands
 /// of other machines. With `--fleet=equal` they compete with the nodes and the meter for the
 /// processors.
-final class BroadcastBench {
+public final class BroadcastBench {
   private static final String CALM = "0190ca20";
   private static final int CALM_DEVICES = 100;
 
@@ -75,7 +77,7 @@ final class BroadcastBench {
     this.sessions = sessions;
   }
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     int sessions = run.number("sessions", 19_500);
     int nodes = run.number("nodes", 1);
     boolean spare = run.isSpare("fleet");
@@ -110,7 +112,7 @@ final class BroadcastBench {
     return new Site(node, fleet, prefix, sessions);
   }
 
-  private Benchmark.Result measure(Path directory) {
+  private Result measure(Path directory) {
     List<Report.Row> rows = new ArrayList<>();
     rows.add(Report.Row.of("devices", "sessions", (double) sessions * sites.size()));
     rows.add(Report.Row.of("nodes", "processes", sites.size()));
@@ -150,7 +152,7 @@ final class BroadcastBench {
                     .max()
                     .orElse(0)
                 / 1e6));
-    return new Benchmark.Result(rows, missing == 0);
+    return new Result(rows, missing == 0);
   }
 
   private List<Report.Row> measure(int qos, double goal, Neighbours neighbours) {

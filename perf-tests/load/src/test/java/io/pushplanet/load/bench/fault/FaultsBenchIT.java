@@ -1,7 +1,8 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.load.bench.ShortRun;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;

@@ -1,9 +1,22 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load;
 
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
+import io.pushplanet.load.bench.fault.FaultsBench;
+import io.pushplanet.load.bench.fault.TakeoverBench;
+import io.pushplanet.load.bench.hostile.HostileBench;
+import io.pushplanet.load.bench.message.AcceptBench;
+import io.pushplanet.load.bench.message.EndToEndBench;
+import io.pushplanet.load.bench.provider.ApnsBench;
+import io.pushplanet.load.bench.provider.FcmBench;
+import io.pushplanet.load.bench.provider.GatewayBench;
+import io.pushplanet.load.bench.provider.QuotaBench;
+import io.pushplanet.load.bench.session.BroadcastBench;
+import io.pushplanet.load.bench.session.ConnectionsBench;
+import io.pushplanet.load.bench.session.StormBench;
 import io.pushplanet.load.measure.Machine;
 import io.pushplanet.load.measure.Report;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -93,13 +106,6 @@ public enum Benchmark {
     this.text = text;
     this.what = what;
     this.options = options;
-  }
-
-  /// Figures and whether the run's account balanced.
-  record Result(List<Report.Row> rows, boolean balances) {
-    Result {
-      rows = List.copyOf(rows);
-    }
   }
 
   private Result measure(Run run) {

@@ -1,5 +1,7 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.session;
 
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.measure.Neighbours;
@@ -24,7 +26,7 @@ import java.util.stream.IntStream;
 ///
 /// The devices run on the node's own machine, in a low-priority process: they stand for thousands
 /// of other machines.
-final class StormBench {
+public final class StormBench {
   private static final String CALM = "0190ca10";
   private static final String STORMY = "0190ca11";
   private static final int CALM_DEVICES = 100;
@@ -41,7 +43,7 @@ final class StormBench {
     this.gateway = gateway;
   }
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     int sessions = run.number("sessions", 15_000);
     int rate = run.number("rate", 2_000);
     boolean spare = run.isSpare("fleet");
@@ -71,8 +73,7 @@ final class StormBench {
         : FleetProcess.start(node, STORMY, sessions, log);
   }
 
-  private Benchmark.Result measure(
-      ConnectionManager node, FleetProcess stormy, int sessions, int rate) {
+  private Result measure(ConnectionManager node, FleetProcess stormy, int sessions, int rate) {
     Neighbours neighbours = new Neighbours(gateway, CALM, CALM_DEVICES);
     neighbours.deliver(run.each());
     for (int round = 0; round < WARM_UPS; round++) {
@@ -116,8 +117,7 @@ final class StormBench {
     rows.add(Report.Row.of("of one message to each of them, came", "messages", received, sessions));
     rows.add(Report.Row.of("deliveries without an outcome", "messages", gateway.otherwise(), 0));
     run.out().println("fleet: " + stormy.troubles());
-    return new Benchmark.Result(
-        rows, back == sessions && received == sessions && gateway.otherwise() == 0);
+    return new Result(rows, back == sessions && received == sessions && gateway.otherwise() == 0);
   }
 
   private long toAll(FleetProcess fleet, int sessions) {

@@ -1,5 +1,7 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.session;
 
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.measure.BareConnects;
 import io.pushplanet.load.measure.BareWrites;
@@ -25,7 +27,7 @@ import java.util.Optional;
 /// The cost of a connected device for us and for other servers under the same load in the same run:
 /// memory of an idle session, processor time of a connect, a ping, a message. Each server runs
 /// alone, in a process of its own; the devices are in another.
-final class ConnectionsBench {
+public final class ConnectionsBench {
   private static final String OURS = "connection-manager";
   private static final List<Integer> SESSIONS = List.of(5_000, 10_000, 19_500);
 
@@ -45,7 +47,7 @@ final class ConnectionsBench {
 
   private ConnectionsBench() {}
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     List<Integer> sessions = ascending(run.numbers("sessions", SESSIONS));
     List<String> servers = run.some("servers", String.join(",", SERVERS), SERVERS);
     if (sessions.size() == 1) {
@@ -76,7 +78,7 @@ final class ConnectionsBench {
             connects));
     rows.addAll(tls(run, directory));
     rows.addAll(fullTable(run, directory));
-    return new Benchmark.Result(rows, true);
+    return new Result(rows, true);
   }
 
   private static List<Integer> ascending(List<Integer> numbers) {

@@ -1,5 +1,7 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.provider;
 
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.ProviderSenders;
 import java.util.ArrayList;
@@ -9,14 +11,14 @@ import java.util.TreeMap;
 
 /// The cost of a notification of 1 KB to FCM for our sender, with a server that only answers: each
 /// notification of a message of its own, or all of one message, which is written once.
-final class FcmBench {
+public final class FcmBench {
   /// The texts for people by the client's name in `FcmRequests`.
   private static final Map<String, String> CLIENTS =
       new TreeMap<>(Map.of("fcm", "a message each", "fcm-to-all", "one message to all"));
 
   private FcmBench() {}
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     List<Report.Row> rows = new ArrayList<>();
     long failed = 0;
     try (ProviderSenders senders = ProviderSenders.start(run.root(), run.ownDirectory())) {
@@ -26,7 +28,7 @@ final class FcmBench {
       }
     }
     rows.add(Report.Row.of("failed", "", failed));
-    return new Benchmark.Result(rows, failed == 0);
+    return new Result(rows, failed == 0);
   }
 
   /// @return how many failed

@@ -1,9 +1,12 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.provider;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.load.audit.Account;
 import io.pushplanet.load.audit.Auditor;
+import io.pushplanet.load.bench.OwnPlatform;
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.client.AcceptedJournal;
 import io.pushplanet.load.client.HttpAnswer;
 import io.pushplanet.load.client.HttpConnection;
@@ -30,7 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// `high` message of the same app takes meanwhile from its accept to FCM's answer. It runs the
 /// whole platform on the real clock, with a smaller quota than Google's 600,000 a minute;
 /// `TenMillionMessagesIT` sends ten million messages with that one, on virtual time.
-final class QuotaBench {
+public final class QuotaBench {
   private static final int HIGH_CLIENTS = 8;
   private static final Duration RAMP = Duration.ofSeconds(60);
   private static final Duration ASKED_EVERY = Duration.ofMillis(500);
@@ -61,7 +64,7 @@ final class QuotaBench {
     this.highPerSecond = highPerSecond;
   }
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     int devices = run.number("devices", 100_000);
     int perMinute = run.number("per-minute", 60_000);
     int high = run.number("high", 10);
@@ -82,7 +85,7 @@ final class QuotaBench {
     }
   }
 
-  private Benchmark.Result measure() {
+  private Result measure() {
     String quota = "{\"project_minute\":" + perMinute + "}";
     HttpConnection.ask(target.simulatorsUrl(), "PUT", "/fcm/quotas", "", quota);
     try (AcceptedJournal journal = new AcceptedJournal(directory.resolve("high.journal"))) {
@@ -108,7 +111,7 @@ final class QuotaBench {
     }
   }
 
-  private Benchmark.Result result(
+  private Result result(
       Meters before, Meters after, List<Sample> samples, Account high, long delivered) {
     HttpAnswer summary =
         HttpConnection.ask(target.simulatorsUrl(), "GET", "/ledger/summary", "", "");
@@ -163,7 +166,7 @@ final class QuotaBench {
             && high.total().delivered() == high.messages()
             && delivered == devices.size();
     rows.add(Report.Row.of("all arrived, the account balances", "1 = yes", balances ? 1 : 0, 1));
-    return new Benchmark.Result(rows, balances);
+    return new Result(rows, balances);
   }
 
   /// The used part of the quota between the end of the ramp and nine tenths of the broadcast, in

@@ -1,5 +1,7 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.session;
 
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.crowd.Edge;
 import io.pushplanet.load.fleet.FleetCounts;
 import io.pushplanet.load.measure.Report;
@@ -27,7 +29,7 @@ final class ManySessions {
     this.perNode = perNode;
   }
 
-  static Benchmark.Result measure(Run run, int sessions) {
+  static Result measure(Run run, int sessions) {
     int nodes = Math.ceilDiv(sessions, Edge.SESSIONS_PER_NODE);
     Path directory = run.ownDirectory();
     try (LocalServices services = LocalServices.start(ServicesChoice.AUTO, run.servers());
@@ -36,7 +38,7 @@ final class ManySessions {
     }
   }
 
-  private Benchmark.Result measure() {
+  private Result measure() {
     int wanted = perNode * edge.members().size();
     row("nodes, a process each", "processes", edge.members().size());
     long residentBefore = resident();
@@ -68,7 +70,7 @@ final class ManySessions {
             && end.refused() == 0
             && end.cuts() == 0
             && end.ready() == wanted;
-    return new Benchmark.Result(rows, balances);
+    return new Result(rows, balances);
   }
 
   /// A quiet time.

@@ -1,8 +1,11 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.provider;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.load.bench.BatchTraffic.Shape;
+import io.pushplanet.load.bench.OwnPlatform;
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
+import io.pushplanet.load.bench.provider.BatchTraffic.Shape;
 import io.pushplanet.load.measure.ProcessorTime;
 import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.Meters;
@@ -36,7 +39,7 @@ import java.util.concurrent.locks.LockSupport;
 /// MySQL, one per request or a hundred; and how many per second go from the queue to a provider,
 /// near or far away, with acknowledgements and events. The provider is a server that only answers,
 /// in a process of its own: the strict simulators would limit the rate.
-final class GatewayBench {
+public final class GatewayBench {
   private static final List<String> PARTS =
       List.of("single", "messages", "devices", "queue", "singles");
   private static final int DEVICES = 2_000;
@@ -89,7 +92,7 @@ final class GatewayBench {
     this.devices = devices;
   }
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     String channel = run.option("channel").orElse("apns");
     if (!channel.equals("apns") && !channel.equals("fcm")) {
       throw new IllegalArgumentException("--channel is apns or fcm, not " + channel);
@@ -152,7 +155,7 @@ final class GatewayBench {
             "600000000"));
   }
 
-  private Benchmark.Result measure(List<String> parts) {
+  private Result measure(List<String> parts) {
     Duration warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
     run.out()
         .println(
@@ -180,7 +183,7 @@ final class GatewayBench {
       fromTheQueue(Shape.SINGLE, "one by one, second");
     }
     rows.add(Report.Row.of("accepted, but not delivered once", "messages", lost));
-    return new Benchmark.Result(rows, lost == 0);
+    return new Result(rows, lost == 0);
   }
 
   // The whole way
@@ -194,7 +197,7 @@ final class GatewayBench {
     long accepted = underWay(shape, run.each());
     double seconds = (System.nanoTime() - start) / 1e9;
     ProcessorTime usedAfter = ProcessorTime.now(target.pids());
-    Map<String, Double> micros = Bed.perOperation(used, usedAfter, accepted);
+    Map<String, Double> micros = usedAfter.perOperation(used, accepted);
     Meters after = Meters.of(workerPort);
     String with = " (" + shape.words() + ")";
     rows.add(Report.Row.of("accepted and answered" + with, "1/s", accepted / seconds));
@@ -311,7 +314,7 @@ final class GatewayBench {
     awaitTold(before, toldBefore, traffic.accepted());
     double told = (System.nanoTime() - start) / 1e9;
     Map<String, Double> micros =
-        Bed.perOperation(used, ProcessorTime.now(target.pids()), traffic.accepted());
+        ProcessorTime.now(target.pids()).perOperation(used, traffic.accepted());
     String with =
         " ("
             + time

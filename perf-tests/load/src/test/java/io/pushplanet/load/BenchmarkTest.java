@@ -1,8 +1,9 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pushplanet.load.bench.ShortRun;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.io.TempDir;

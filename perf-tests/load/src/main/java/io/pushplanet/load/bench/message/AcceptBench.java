@@ -1,6 +1,8 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.message;
 
 import io.pushplanet.load.audit.Account;
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.measure.Journey;
 import io.pushplanet.load.measure.ProcessorTime;
 import io.pushplanet.load.measure.Report;
@@ -12,7 +14,7 @@ import java.util.List;
 
 /// How many unicast messages per second are accepted, each after the broker's confirm, while all
 /// later steps (delivery, outcomes, rows) run on the same machine.
-final class AcceptBench {
+public final class AcceptBench {
   private static final int DEVICES = 500;
   private static final List<Integer> CLIENTS = List.of(64, 500);
 
@@ -23,7 +25,7 @@ final class AcceptBench {
 
   private AcceptBench() {}
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     List<Integer> clients = run.numbers("clients", CLIENTS);
     Duration warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
     PrintStream out = run.out();
@@ -40,7 +42,7 @@ final class AcceptBench {
       out.print(account.text());
       rows.add(Report.Row.of("lost", "messages", account.lost().size()));
       rows.add(Report.Row.of("duplicates", "messages", account.duplicates()));
-      return new Benchmark.Result(rows, account.balances());
+      return new Result(rows, account.balances());
     }
   }
 
@@ -90,7 +92,8 @@ final class AcceptBench {
             (drained ? "backlog delivered after" : "backlog NOT delivered after") + with,
             "s",
             (System.nanoTime() - drainStart) / 1e9));
-    Bed.perOperation(before, after, journey.accepted())
+    after
+        .perOperation(before, journey.accepted())
         .forEach((program, micros) ->
             rows.add(Report.Row.of("CPU per accept: " + program + with, "us", micros)));
     return rows;

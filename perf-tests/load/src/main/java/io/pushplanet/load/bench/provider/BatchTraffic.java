@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.provider;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.wire.WireForm;

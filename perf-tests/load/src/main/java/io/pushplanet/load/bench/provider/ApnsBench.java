@@ -1,5 +1,7 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.provider;
 
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.ProviderSenders;
 import java.util.ArrayList;
@@ -10,7 +12,7 @@ import java.util.Map;
 /// The cost of a notification of 1 KB for our HTTP/2 connections and for pushy, with one server in
 /// the same run: at full speed (HttpComponents Core there as well), with a long round trip, and
 /// when the server misbehaves.
-final class ApnsBench {
+public final class ApnsBench {
   private static final String OURS = "ours";
   private static final String PUSHY = "pushy";
   private static final String HTTP_CORE = "httpcore";
@@ -23,7 +25,7 @@ final class ApnsBench {
 
   private ApnsBench() {}
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     List<String> parts = run.some("parts", String.join(",", PARTS), PARTS);
     ApnsBench bench = new ApnsBench();
     boolean exact = true;
@@ -41,7 +43,7 @@ final class ApnsBench {
         exact = bench.faults(senders.faults(OURS), senders.faults(PUSHY));
       }
     }
-    return new Benchmark.Result(bench.rows, exact);
+    return new Result(bench.rows, exact);
   }
 
   private static Map<String, Long> distance(String client, ProviderSenders senders, Run run) {

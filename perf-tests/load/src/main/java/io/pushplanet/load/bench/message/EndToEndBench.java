@@ -1,6 +1,8 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.message;
 
 import io.pushplanet.load.audit.Account;
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.measure.Journey;
 import io.pushplanet.load.measure.ProcessorTime;
 import io.pushplanet.load.measure.Report;
@@ -17,7 +19,7 @@ import org.HdrHistogram.Histogram;
 /// Messages from the request to the device's acknowledgement: first as fast as possible with a
 /// bounded number in flight, then evenly at half of that rate, or at a given rate, where latency is
 /// meaningful; and once more so, until the API reports the delivery.
-final class EndToEndBench {
+public final class EndToEndBench {
   private static final int DEVICES = 1_000;
   private static final int CLIENTS = 64;
   private static final int UNDER_WAY = 1_000;
@@ -29,7 +31,7 @@ final class EndToEndBench {
 
   private EndToEndBench() {}
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     Optional<Integer> rate = run.option("rate").map(_ -> run.number("rate", 0));
     if (rate.filter(asked -> asked < 1).isPresent()) {
       throw new IllegalArgumentException("--rate is messages a second, at least 1");
@@ -57,7 +59,7 @@ final class EndToEndBench {
       rows.add(Report.Row.of("messages", "messages", account.messages()));
       rows.add(Report.Row.of("lost", "messages", account.lost().size()));
       rows.add(Report.Row.of("duplicates", "messages", account.duplicates()));
-      return new Benchmark.Result(rows, account.balances());
+      return new Result(rows, account.balances());
     }
   }
 
@@ -127,7 +129,8 @@ final class EndToEndBench {
       rows.add(Report.Row.of("request to PUBACK p50" + at, "ms", ms(journey.sinceSent(), 50)));
       rows.add(Report.Row.of("request to PUBACK p99" + at, "ms", ms(journey.sinceSent(), 99)));
       rows.add(Report.Row.of("not accepted" + at, "requests", notAccepted));
-      Bed.perOperation(before, after, journey.arrived())
+      after
+          .perOperation(before, journey.arrived())
           .forEach((program, micros) ->
               rows.add(Report.Row.of("CPU per message: " + program + at, "us", micros)));
       return rows;

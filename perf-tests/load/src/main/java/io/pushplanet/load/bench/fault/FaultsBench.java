@@ -1,10 +1,13 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.fault;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.load.audit.Account;
 import io.pushplanet.load.audit.Auditor;
 import io.pushplanet.load.audit.Repeats;
+import io.pushplanet.load.bench.OwnPlatform;
+import io.pushplanet.load.bench.Result;
+import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.client.AcceptedJournal;
 import io.pushplanet.load.client.HttpConnection;
 import io.pushplanet.load.measure.Report;
@@ -38,7 +41,7 @@ import org.HdrHistogram.Histogram;
 /// kill, the unacknowledged messages of the dead worker (counted by the worker that gets them
 /// next), and where a provider accepts a notification without an answer. Both notifications must
 /// carry the same collapse id.
-final class FaultsBench {
+public final class FaultsBench {
   private static final int CLIENTS = 32;
   private static final int KILLS_PER_LEG = 25;
 
@@ -161,7 +164,7 @@ final class FaultsBench {
     this.faultsUntilNanos = System.nanoTime() + atMost.toNanos();
   }
 
-  static Benchmark.Result measure(Run run) {
+  public static Result measure(Run run) {
     int kills = run.number("kills", 100);
     int each = run.number("each", 30);
     int devices = run.number("devices", 1_000);
@@ -204,7 +207,7 @@ final class FaultsBench {
     }
   }
 
-  private Benchmark.Result measure(int mostKills, List<Kind> kinds, int each) {
+  private Result measure(int mostKills, List<Kind> kinds, int each) {
     // The workers' code and connections are cold, and their first faults would otherwise count.
     leg("warm-up", () -> TimeUnit.SECONDS.sleep(run.number("warm-up", 10)), Long.MAX_VALUE);
     for (Kind kind : kinds) {
@@ -241,7 +244,7 @@ final class FaultsBench {
     rows.add(
         Report.Row.of("taken twice without the same collapse id", "messages", notMergeable, 0));
     rows.add(Report.Row.of("the account balances", "1 = yes", balances ? 1 : 0, 1));
-    return new Benchmark.Result(rows, balances && kills == mostKills);
+    return new Result(rows, balances && kills == mostKills);
   }
 
   /// Past the run's time no worker is killed any more; the account of the earlier kills is made

@@ -1,4 +1,4 @@
-package io.pushplanet.load.bench;
+package io.pushplanet.load.bench.message;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
@@ -21,14 +21,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 
-/// The base of every benchmark: connected devices, a journal, and the processor time of the
-/// platform's programs.
+/// Connected devices of a running platform, a journal, and the processor time of the platform's
+/// programs.
 final class Bed implements AutoCloseable {
   /// No message may expire or be given up during a measurement.
-  static final String DELIVERY = "{\"route\":\"mqtt\",\"ttl\":\"PT1H\"}";
+  private static final String DELIVERY = "{\"route\":\"mqtt\",\"ttl\":\"PT1H\"}";
 
   private static final Duration DEVICES_READY_WITHIN = Duration.ofSeconds(60);
 
@@ -71,17 +70,6 @@ final class Bed implements AutoCloseable {
 
   ProcessorTime processorTime() {
     return ProcessorTime.now(target.pids());
-  }
-
-  /// Microseconds of processor time per operation, by program.
-  static Map<String, Double> perOperation(
-      ProcessorTime before, ProcessorTime after, long operations) {
-    Map<String, Double> micros = new TreeMap<>();
-    after
-        .since(before)
-        .forEach((program, used) ->
-            micros.put(program, used.toNanos() / 1_000.0 / Math.max(1, operations)));
-    return micros;
   }
 
   Sightings sightings() {
