@@ -1,6 +1,5 @@
 package io.pushplanet.simulators.hms;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.simulators.hms.HmsRules.Violation;
 import io.pushplanet.simulators.ledger.Ledger;
 import io.pushplanet.simulators.ledger.Simulated;
@@ -14,7 +13,6 @@ import io.pushplanet.simulators.server.Request;
 import io.pushplanet.simulators.server.SimulatorServer;
 import io.pushplanet.simulators.tls.Authority;
 import java.time.Clock;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,15 +42,8 @@ public final class HmsSimulator implements AutoCloseable {
   private final Faults faults;
   private final Clock clock;
   private final SimulatorServer server;
+  private final FlowControl flow;
   private final AtomicLong lastRequest = new AtomicLong();
-
-  @GuardedBy("taken")
-  private final Map<String, Integer> taken = new HashMap<>();
-
-  @GuardedBy("taken")
-  private long second;
-
-  private volatile int perSecond = Integer.MAX_VALUE;
 
   /// Starts listening; port 0 takes a free one.
   public HmsSimulator(
@@ -68,6 +59,7 @@ public final class HmsSimulator implements AutoCloseable {
     this.script = script;
     this.faults = new Faults(authority, STREAMS);
     this.clock = clock;
+    this.flow = new FlowControl(clock);
     this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
   }
 
@@ -83,10 +75,7 @@ public final class HmsSimulator implements AutoCloseable {
 
   /// How many tokens an app may send to per second before flow control; unlimited at first.
   public void limit(int tokensPerSecond) {
-    if (tokensPerSecond < 1) {
-      throw new IllegalArgumentException("tokens_per_second is at least 1");
-    }
-    perSecond = tokensPerSecond;
+    flow.limit(tokensPerSecond);
   }
 
   @Override
@@ -220,7 +209,7 @@ public final class HmsSimulator implements AutoCloseable {
     if (!client.urgent() && message.path("android").path("urgency").asString("").equals("HIGH")) {
       return refused(tokens, message, 400, "80300011", "no right to send with urgency HIGH");
     }
-    if (!takes(app, tokens.size())) {
+    if (!flow.takes(app, tokens.size())) {
       record(tokens, "", message, 503, "flow_control");
       return Reaction.Answer.of(503, "text/html", "<html><title>503</title></html>");
     }
@@ -255,25 +244,6 @@ public final class HmsSimulator implements AutoCloseable {
             .put("failure", illegal.size());
     illegal.forEach(counts.putArray("illegal_tokens")::add);
     return counts.toString();
-  }
-
-  private boolean takes(String app, int tokens) {
-    if (perSecond == Integer.MAX_VALUE) {
-      return true;
-    }
-    synchronized (taken) {
-      long now = clock.instant().getEpochSecond();
-      if (now != second) {
-        second = now;
-        taken.clear();
-      }
-      int after = taken.getOrDefault(app, 0) + tokens;
-      if (after > perSecond) {
-        return false;
-      }
-      taken.put(app, after);
-      return true;
-    }
   }
 
   private Reaction.Answer refused(
