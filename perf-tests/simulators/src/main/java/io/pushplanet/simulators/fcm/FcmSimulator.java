@@ -17,18 +17,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.MissingNode;
-import tools.jackson.databind.node.ObjectNode;
 
 /// FCM HTTP v1 and its OAuth token endpoint (`/token`) on one port, over HTTP/2 or HTTP/1.1 with
 /// TLS.
 ///
 /// Thread-safe.
 public final class FcmSimulator implements AutoCloseable {
-  private static final JsonMapper JSON = JsonMapper.shared();
-
   /// Streams per connection (https://firebase.google.com/docs/cloud-messaging/scale-fcm).
   private static final int STREAMS = 100;
 
@@ -148,7 +143,8 @@ public final class FcmSimulator implements AutoCloseable {
     @Override
     public Reaction.Answer refused(Fate fate) {
       record(fate.status(), fate.reason(), fate.delivered());
-      return error(fate.status(), status(fate), fate.reason(), List.of())
+      return FcmErrors.answer(
+              fate.status(), FcmErrors.status(fate.status()), fate.reason(), List.of())
           .retryAfter(fate.retryAfter());
     }
 
@@ -198,7 +194,7 @@ public final class FcmSimulator implements AutoCloseable {
             : quotas.count(project.get(), token);
     if (exceeded.isPresent()) {
       ledger.append(Simulated.FCM, token, "", 429, "QUOTA_EXCEEDED", false, Map.of(), message);
-      return overQuota(exceeded.get()).retryAfter(exceeded.get().retryAfter());
+      return FcmErrors.overQuota(exceeded.get());
     }
     boolean validateOnly =
         body.path("validate_only").asBoolean(false) || body.path("validateOnly").asBoolean(false);
@@ -227,72 +223,7 @@ public final class FcmSimulator implements AutoCloseable {
       List<Violation> violations) {
     String reason = errorCode.isEmpty() ? status : errorCode;
     ledger.append(Simulated.FCM, token, "", code, reason, false, Map.of(), message);
-    return error(code, status, errorCode, violations);
-  }
-
-  /// Google's error form (https://cloud.google.com/apis/design/errors#error_model).
-  private static Reaction.Answer error(
-      int code, String status, String errorCode, List<Violation> violations) {
-    ObjectNode body = JSON.createObjectNode();
-    ObjectNode error = body.putObject("error");
-    String text =
-        violations.isEmpty() ? "Request failed: " + status : violations.getFirst().description();
-    error.put("code", code).put("message", text).put("status", status);
-    if (!errorCode.isEmpty() || !violations.isEmpty()) {
-      ArrayNode details = error.putArray("details");
-      if (!errorCode.isEmpty()) {
-        details
-            .addObject()
-            .put("@type", "type.googleapis.com/google.firebase.fcm.v1.FcmError")
-            .put("errorCode", errorCode);
-      }
-      if (!violations.isEmpty()) {
-        ArrayNode fields =
-            details
-                .addObject()
-                .put("@type", "type.googleapis.com/google.rpc.BadRequest")
-                .putArray("fieldViolations");
-        violations.forEach(
-            v -> fields.addObject().put("field", v.field()).put("description", v.description()));
-      }
-    }
-    return Reaction.Answer.json(code, body.toPrettyString());
-  }
-
-  /// With the exhausted scope (https://cloud.google.com/apis/design/errors#error_details).
-  private static Reaction.Answer overQuota(Quotas.Exceeded exceeded) {
-    ObjectNode error =
-        JSON.createObjectNode()
-            .put("code", 429)
-            .put("message", "Quota exceeded for " + exceeded.subject())
-            .put("status", "RESOURCE_EXHAUSTED");
-    ArrayNode details = error.putArray("details");
-    details
-        .addObject()
-        .put("@type", "type.googleapis.com/google.firebase.fcm.v1.FcmError")
-        .put("errorCode", "QUOTA_EXCEEDED");
-    details
-        .addObject()
-        .put("@type", "type.googleapis.com/google.rpc.QuotaFailure")
-        .putArray("violations")
-        .addObject()
-        .put("subject", exceeded.subject())
-        .put("description", exceeded.description());
-    return Reaction.Answer.json(429, JSON.createObjectNode().set("error", error).toPrettyString());
-  }
-
-  /// The canonical status Google sends with an HTTP code (google.rpc.Code).
-  private static String status(Fate fate) {
-    return switch (fate.status()) {
-      case 400 -> "INVALID_ARGUMENT";
-      case 401 -> "UNAUTHENTICATED";
-      case 403 -> "PERMISSION_DENIED";
-      case 404 -> "NOT_FOUND";
-      case 429 -> "RESOURCE_EXHAUSTED";
-      case 500 -> "INTERNAL";
-      case 503 -> "UNAVAILABLE";
-      default -> "UNKNOWN";
-    };
+    return FcmErrors.answer(code, status, errorCode, violations);
   }
 
   private String nextName(boolean validateOnly) {
