@@ -21,18 +21,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /// One environment of APNs: HTTP/2 over TLS, as strict as Apple's documents.
 ///
 /// Thread-safe.
 public final class ApnsSimulator implements AutoCloseable {
-  /// In RFC 2253 form, where the user id is written as a dotted OID or as UID.
-  private static final Pattern USER_ID = Pattern.compile("(?:^|,)UID=([^,]+)");
-
   private static final List<String> KEPT_HEADERS =
       List.of(
           "apns-topic",
@@ -99,17 +93,12 @@ public final class ApnsSimulator implements AutoCloseable {
   }
 
   private final class Conversation implements Endpoint.Conversation {
-    private final Optional<String> certifiedTopic;
-    private @Nullable ApnsKey firstKey;
+    private final ConnectedSender sender;
     private boolean proven;
 
     Conversation(Optional<X509Certificate> client) {
-      certifiedTopic =
-          client.flatMap(certificate -> {
-            Matcher user = USER_ID.matcher(certificate.getSubjectX500Principal().getName());
-            return user.find() ? Optional.of(unescaped(user.group(1))) : Optional.empty();
-          });
-      proven = certifiedTopic.isPresent();
+      sender = new ConnectedSender(providerTokens, client);
+      proven = sender.hasCertificate();
     }
 
     @Override
@@ -215,48 +204,14 @@ public final class ApnsSimulator implements AutoCloseable {
       if (broken.isPresent()) {
         return broken;
       }
-      List<String> topics;
-      Optional<String> authorization = request.header("authorization");
-      boolean certified = authorization.isEmpty() && certifiedTopic.isPresent();
-      if (certified) {
-        topics = List.of(certifiedTopic.orElseThrow());
-      } else {
-        String value = authorization.orElse("");
-        if (!value.regionMatches(true, 0, "bearer ", 0, 7)) {
-          return Optional.of(ApnsRefusal.MissingProviderToken);
-        }
-        switch (providerTokens.judge(value.substring(7).strip())) {
-          case ProviderTokens.Verdict.Bad(ApnsRefusal why) -> {
-            return Optional.of(why);
-          }
-          case ProviderTokens.Verdict.Good(ApnsKey key) -> {
-            Optional<ApnsRefusal> unrelated = unrelated(key);
-            if (unrelated.isPresent()) {
-              return unrelated;
-            }
-            topics = key.topics();
-          }
-        }
-      }
-      return asked.overChannels()
-          ? channels.broken(request, topics, asked.payload())
-          : ApnsRules.broken(request, topics, certified, asked.payload())
-              .or(() -> brokenByToken(request, request.segments().get(2)));
-    }
-
-    /// One connection carries one team, and the key of its first push.
-    private Optional<ApnsRefusal> unrelated(ApnsKey key) {
-      ApnsKey first = firstKey;
-      if (first == null) {
-        firstKey = key;
-        return Optional.empty();
-      }
-      if (!first.teamId().equals(key.teamId())) {
-        return Optional.of(ApnsRefusal.InvalidProviderToken);
-      }
-      return first.keyId().equals(key.keyId())
-          ? Optional.empty()
-          : Optional.of(ApnsRefusal.UnrelatedKeyIdInToken);
+      return switch (sender.judge(request)) {
+        case ConnectedSender.Verdict.MayNot(ApnsRefusal why) -> Optional.of(why);
+        case ConnectedSender.Verdict.May(List<String> topics, boolean certified) ->
+            asked.overChannels()
+                ? channels.broken(request, topics, asked.payload())
+                : ApnsRules.broken(request, topics, certified, asked.payload())
+                    .or(() -> brokenByToken(request, request.segments().get(2)));
+      };
     }
 
     private Optional<ApnsRefusal> brokenByToken(Request request, String token) {
@@ -311,9 +266,5 @@ public final class ApnsSimulator implements AutoCloseable {
       request.header(name).ifPresent(value -> kept.put(name, value));
     }
     ledger.append(provider, token, id, status, reason, delivered, kept, payload);
-  }
-
-  private static String unescaped(String value) {
-    return value.replace("\\", "");
   }
 }
