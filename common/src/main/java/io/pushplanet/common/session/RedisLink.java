@@ -10,41 +10,39 @@ import io.lettuce.core.output.ValueListOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// A process's single connection to Redis. Redis may be away at the start: the link retries, with
-/// jittered pauses, until it is connected for the first time; from then on Lettuce reconnects by
-/// itself. Thread-safe.
+/// A process's single connection to Redis, which may be away at the start. Thread-safe.
 public final class RedisLink implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RedisLink.class);
-  private static final Duration PAUSE = Duration.ofMillis(500);
 
-  private final RedisClient client;
-  private final AtomicReference<@Nullable StatefulRedisConnection<String, String>> connection =
-      new AtomicReference<>();
-  private final CountDownLatch closed = new CountDownLatch(1);
+  private final AwaitedConnection<StatefulRedisConnection<String, String>> connection;
 
-  private RedisLink(RedisClient client) {
-    this.client = client;
+  private RedisLink(AwaitedConnection<StatefulRedisConnection<String, String>> connection) {
+    this.connection = connection;
   }
 
   /// Tries to connect once, then goes on in the background.
   public static RedisLink open(RedisClient client) {
-    RedisLink link = new RedisLink(client);
-    if (!link.tried()) {
-      Thread.ofVirtual().name("redis-link").start(link::keepTrying);
+    AwaitedConnection<StatefulRedisConnection<String, String>> connection =
+        new AwaitedConnection<>(
+            client::connect,
+            failure -> LOG.warn("event=redis_connect_failed reason=\"{}\"", failure.toString()));
+    if (!connection.connects()) {
+      Thread.ofVirtual()
+          .name("redis-link")
+          .start(() -> {
+            if (connection.connectsLater()) {
+              LOG.info("event=redis_connected");
+            }
+          });
     }
-    return link;
+    return new RedisLink(connection);
   }
 
   /// @throws DirectoryUnavailable before the first connection
@@ -108,35 +106,6 @@ public final class RedisLink implements AutoCloseable {
 
   @Override
   public void close() {
-    closed.countDown();
-    StatefulRedisConnection<String, String> held = connection.get();
-    if (held != null) {
-      held.close();
-    }
-  }
-
-  private boolean tried() {
-    try {
-      connection.set(client.connect());
-      return true;
-    } catch (RuntimeException | Error e) {
-      LOG.warn("event=redis_connect_failed reason=\"{}\"", e.toString());
-      return false;
-    }
-  }
-
-  private void keepTrying() {
-    try {
-      long millis = PAUSE.toMillis();
-      while (!closed.await(
-          millis + ThreadLocalRandom.current().nextLong(millis), TimeUnit.MILLISECONDS)) {
-        if (tried()) {
-          LOG.info("event=redis_connected");
-          return;
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    connection.close();
   }
 }

@@ -3,13 +3,7 @@ package io.pushplanet.common.session;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,15 +16,15 @@ import org.slf4j.LoggerFactory;
 public final class TakeoverNotices implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TakeoverNotices.class);
   private static final String CHANNEL = "takeover:";
-  private static final Duration PAUSE = Duration.ofMillis(500);
 
   private final RedisClient client;
   private final String channel;
   private final Consumer<SessionNotice> heard;
   private final Runnable resumed;
-  private final AtomicReference<@Nullable StatefulRedisPubSubConnection<String, String>>
-      connection = new AtomicReference<>();
-  private final CountDownLatch closed = new CountDownLatch(1);
+  private final AwaitedConnection<StatefulRedisPubSubConnection<String, String>> connection =
+      new AwaitedConnection<>(
+          this::subscribed,
+          failure -> LOG.debug("event=takeover_notices_awaited reason=\"{}\"", failure.toString()));
 
   private TakeoverNotices(
       RedisClient client, NodeId node, Consumer<SessionNotice> heard, Runnable resumed) {
@@ -45,51 +39,31 @@ public final class TakeoverNotices implements AutoCloseable {
   public static TakeoverNotices listen(
       RedisClient client, NodeId node, Consumer<SessionNotice> heard, Runnable resumed) {
     TakeoverNotices notices = new TakeoverNotices(client, node, heard, resumed);
-    Thread.ofVirtual().name("takeover-notices").start(notices::keepTrying);
+    Thread.ofVirtual()
+        .name("takeover-notices")
+        .start(() -> {
+          if (!notices.connection.connects()) {
+            notices.connection.connectsLater();
+          }
+        });
     return notices;
   }
 
   @Override
   public void close() {
-    closed.countDown();
-    StatefulRedisPubSubConnection<String, String> held = connection.get();
-    if (held != null) {
-      held.close();
-    }
+    connection.close();
   }
 
-  private void keepTrying() {
+  private StatefulRedisPubSubConnection<String, String> subscribed() {
+    StatefulRedisPubSubConnection<String, String> opened = client.connectPubSub();
     try {
-      while (!tried()) {
-        long millis = PAUSE.toMillis();
-        if (closed.await(
-            millis + ThreadLocalRandom.current().nextLong(millis), TimeUnit.MILLISECONDS)) {
-          return;
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private boolean tried() {
-    StatefulRedisPubSubConnection<String, String> opened = null;
-    try {
-      opened = client.connectPubSub();
       opened.addListener(new Listener());
       // Lettuce subscribes again by itself after each reconnect.
       opened.sync().subscribe(channel);
-      connection.set(opened);
-      if (closed.getCount() == 0) {
-        opened.close();
-      }
-      return true;
+      return opened;
     } catch (RuntimeException | Error e) {
-      if (opened != null) {
-        opened.close();
-      }
-      LOG.debug("event=takeover_notices_awaited reason=\"{}\"", e.toString());
-      return false;
+      opened.close();
+      throw e;
     }
   }
 
