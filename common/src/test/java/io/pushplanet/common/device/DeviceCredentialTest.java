@@ -2,16 +2,13 @@ package io.pushplanet.common.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.access.ExpiringToken.Verdict;
 import io.pushplanet.common.access.MasterKey;
-import io.pushplanet.common.device.DeviceCredential.Verdict;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.MutableClock;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class DeviceCredentialTest {
   private static final AppId SHOP = new AppId("shop");
@@ -41,32 +38,14 @@ class DeviceCredentialTest {
     assertThat(credential.verify(new AppId("bank"), D1, password)).isEqualTo(new Verdict.Invalid());
   }
 
+  /// Devices keep their passwords over upgrades.
   @Test
-  void a_password_of_the_former_master_key_is_good_until_it_expires() {
-    MasterKey former = MasterKey.parse(MasterKey.generate(new SecureRandom()));
-    MasterKey now = MasterKey.parse(MasterKey.generate(new SecureRandom()));
-    String password = new DeviceCredential(former, clock).mint(SHOP, D1, Duration.ofDays(90));
+  void a_password_keeps_its_form() {
+    var known =
+        new DeviceCredential(
+            MasterKey.parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="), clock);
 
-    assertThat(
-            new DeviceCredential(now.accepting(List.of(former)), clock).verify(SHOP, D1, password))
-        .isInstanceOf(Verdict.Valid.class);
-    assertThat(new DeviceCredential(now, clock).verify(SHOP, D1, password))
-        .isEqualTo(new Verdict.Invalid());
-  }
-
-  @Test
-  void the_expiry_cannot_be_moved() {
-    String password = credential.mint(SHOP, D1, Duration.ofDays(1));
-    String[] parts = password.split("\\.");
-    String moved = parts[0] + "." + (Long.parseLong(parts[1]) + 1) + "." + parts[2];
-
-    assertThat(credential.verify(SHOP, D1, moved)).isEqualTo(new Verdict.Invalid());
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {"", ".", "v1..", "v1.99999999999999999999.x", "v2.1.x", "v1.-1.x", "v1.1.x.y"})
-  void rubbish_is_invalid(String password) {
-    assertThat(credential.verify(SHOP, D1, password)).isEqualTo(new Verdict.Invalid());
+    assertThat(known.mint(SHOP, D1, Duration.ofDays(90)))
+        .isEqualTo("v1.1803031200.xR0Cvy5FsWAP8EGf45PDmV6jCCoN7by49QyX8JgdvUA");
   }
 }
