@@ -1,16 +1,12 @@
 package io.pushplanet.common.lane;
 
 import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import java.io.IOException;
-import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,18 +17,13 @@ import org.slf4j.LoggerFactory;
 /// connection that is open for too long. Thread-safe.
 public final class BriefConnection implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BriefConnection.class);
-  private static final int CLOSED_WITHIN_MILLIS = 1_000;
 
-  private final String name;
-  private final Connection connection;
-  private final @Nullable Socket socket;
+  private final BrokerConnection connection;
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile boolean takesNothing;
 
-  private BriefConnection(String name, Connection connection, @Nullable Socket socket) {
-    this.name = name;
+  private BriefConnection(BrokerConnection connection) {
     this.connection = connection;
-    this.socket = socket;
   }
 
   /// @param connections must not recover by themselves
@@ -40,45 +31,35 @@ public final class BriefConnection implements AutoCloseable {
   /// @param longest the connection is cut off after this time
   public static BriefConnection open(ConnectionFactory connections, String name, Duration longest)
       throws IOException, TimeoutException {
-    AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
-    ConnectionFactory watched = connections.clone();
-    watched.setSocketConfigurator(connections.getSocketConfigurator().andThen(socket::set));
-    Connection connection = watched.newConnection(name);
-    BriefConnection made = new BriefConnection(name, connection, socket.get());
-    connection.addBlockedListener(made::blocked, () -> {});
+    BrokerConnection connection = BrokerConnection.open(connections, name);
+    BriefConnection made = new BriefConnection(connection);
+    connection.driver().addBlockedListener(made::blocked, () -> {});
     Thread.ofVirtual().name(name + "-deadline").start(() -> made.end(longest));
     return made;
   }
 
   private void blocked(String reason) {
-    LOG.warn("event=broker_takes_nothing connection={} reason=\"{}\"", name, reason);
+    LOG.warn("event=broker_takes_nothing connection={} reason=\"{}\"", connection.name(), reason);
     takesNothing = true;
-    breakOff();
+    connection.cutOff();
   }
 
   private void end(Duration longest) {
     try {
       if (!closed.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
-        LOG.warn("event=broker_too_slow connection={} seconds={}", name, longest.toSeconds());
-        breakOff();
+        LOG.warn(
+            "event=broker_too_slow connection={} seconds={}",
+            connection.name(),
+            longest.toSeconds());
+        connection.cutOff();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void breakOff() {
-    try {
-      if (socket != null) {
-        socket.close();
-      }
-    } catch (IOException e) {
-      LOG.debug("event=socket_close_failed connection={}", name, e);
-    }
-  }
-
   public Channel createChannel() throws IOException {
-    Channel channel = connection.createChannel();
+    Channel channel = connection.driver().createChannel();
     if (channel == null) {
       throw new IOException("no channel left");
     }
@@ -86,7 +67,7 @@ public final class BriefConnection implements AutoCloseable {
   }
 
   public boolean isOpen() {
-    return connection.isOpen();
+    return connection.driver().isOpen();
   }
 
   /// Whether it was cut off because the broker accepts nothing.
@@ -97,9 +78,9 @@ public final class BriefConnection implements AutoCloseable {
   @Override
   public void close() {
     try {
-      connection.abort(CLOSED_WITHIN_MILLIS);
+      connection.close();
     } finally {
-      // The deadline covers the abort as well, because the abort also writes to the broker.
+      // The deadline covers the close as well, because the close also writes to the broker.
       closed.countDown();
     }
   }

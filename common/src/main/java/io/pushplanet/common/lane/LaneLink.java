@@ -7,12 +7,10 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
 import io.pushplanet.common.lane.LaneBatch.Item;
 import java.io.IOException;
-import java.net.Socket;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,9 +32,8 @@ final class LaneLink {
   private final String lane;
   private final LaneItems items;
   private final LaneMetrics metrics;
-  private final Connection connection;
+  private final BrokerConnection connection;
   private final Channel channel;
-  private final @Nullable Socket socket;
   private final NavigableMap<Long, List<Item>> unconfirmed = new ConcurrentSkipListMap<>();
 
   /// When the broker said that it accepts nothing; null while it accepts messages.
@@ -49,15 +46,13 @@ final class LaneLink {
       String lane,
       LaneItems items,
       LaneMetrics metrics,
-      Connection connection,
-      Channel channel,
-      @Nullable Socket socket) {
+      BrokerConnection connection,
+      Channel channel) {
     this.lane = lane;
     this.items = items;
     this.metrics = metrics;
     this.connection = connection;
     this.channel = channel;
-    this.socket = socket;
   }
 
   /// @param broken receives, from a thread of the connection, the reason why the link is useless,
@@ -69,15 +64,13 @@ final class LaneLink {
       LaneMetrics metrics,
       BiConsumer<LaneLink, String> broken)
       throws IOException, TimeoutException {
-    AtomicReference<@Nullable Socket> socket = new AtomicReference<>();
-    ConnectionFactory watched = connections.clone();
-    watched.setSocketConfigurator(connections.getSocketConfigurator().andThen(socket::set));
-    Connection connection = watched.newConnection(lane);
+    BrokerConnection connection = BrokerConnection.open(connections, lane);
+    Connection driver = connection.driver();
     try {
-      Channel channel = connection.createChannel();
+      Channel channel = driver.createChannel();
       Topology.declare(channel);
       channel.confirmSelect();
-      LaneLink made = new LaneLink(lane, items, metrics, connection, channel, socket.get());
+      LaneLink made = new LaneLink(lane, items, metrics, connection, channel);
       channel.addConfirmListener(
           (sequence, multiple) -> made.settle(sequence, multiple, null),
           (sequence, multiple) ->
@@ -86,12 +79,12 @@ final class LaneLink {
       // confirmed one.
       channel.addReturnListener(
           returned -> broken.accept(made, "the queue " + returned.getRoutingKey() + " is gone"));
-      connection.addShutdownListener(_ -> broken.accept(made, BROKE));
-      connection.addBlockedListener(made::blocked, made::unblocked);
+      driver.addShutdownListener(_ -> broken.accept(made, BROKE));
+      driver.addBlockedListener(made::blocked, made::unblocked);
       LOG.info("event=lane_connected publisher={}", lane);
       return made;
     } catch (Throwable e) {
-      connection.abort();
+      connection.close();
       throw e;
     }
   }
@@ -189,19 +182,8 @@ final class LaneLink {
   void end(String why) {
     failUnconfirmed(why);
     if (writingSinceNanos != null) {
-      // The driver's abort waits for the current write, which may never end.
-      closeSocket();
+      connection.cutOff();
     }
-    Thread.ofVirtual().name("lane-abort-" + lane).start(() -> connection.abort(1_000));
-  }
-
-  private void closeSocket() {
-    try {
-      if (socket != null) {
-        socket.close();
-      }
-    } catch (IOException e) {
-      LOG.debug("event=socket_close_failed publisher={}", lane, e);
-    }
+    Thread.ofVirtual().name("lane-abort-" + lane).start(connection::close);
   }
 }
