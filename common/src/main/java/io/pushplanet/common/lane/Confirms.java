@@ -35,10 +35,17 @@ public final class Confirms implements LanePublisher.Confirmation {
 
   /// Hands an item over and returns at once, or when the budget allows it.
   public void publish(String queue, byte[] item) {
+    lanes.publish(queue, item, oneMore(item.length));
+  }
+
+  /// Waits for the budget.
+  ///
+  /// @return expects the result of one more item
+  LanePublisher.Confirmation oneMore(int bytes) {
     LanePublisher.Confirmation told =
-        budget == null ? this : new Budgeted(this, budget, budget.acquire(item.length));
+        budget == null ? this : new Budgeted(this, budget, budget.acquire(bytes));
     open.incrementAndGet();
-    lanes.publish(queue, item, told);
+    return told;
   }
 
   /// Whether [#await] will throw: publishing further items is useless.

@@ -11,6 +11,9 @@ public final class InFlightBudget {
 
   /// @param mostBytes of all unconfirmed items together; a larger item goes alone
   public InFlightBudget(int mostItems, long mostBytes) {
+    if (mostItems < 1) {
+      throw new IllegalArgumentException("a budget has room for at least one item");
+    }
     this.permits = mostItems;
     this.bytesPerPermit = Math.max(1, mostBytes / mostItems);
     this.free = new Semaphore(mostItems, true);
