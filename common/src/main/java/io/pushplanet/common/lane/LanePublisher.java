@@ -24,7 +24,7 @@ import org.slf4j.event.Level;
 /// the broker has confirmed the message that carried it.
 ///
 /// One connection ([LaneLink]) and one sending thread, which reconnects by itself with growing,
-/// jittered pauses. While the broker is away every item fails at once with [BrokerUnavailable], so
+/// jittered pauses; a second thread ends waits that are too long ([LaneWatch]). While the broker is away every item fails at once with [BrokerUnavailable], so
 /// that callers can answer 503 instead of waiting. RabbitMQ accepts nothing while its memory or
 /// disk runs out (https://www.rabbitmq.com/docs/connection-blocked): then nothing is sent, and
 /// items wait as long as [Settings] allow.
@@ -33,10 +33,9 @@ import org.slf4j.event.Level;
 public final class LanePublisher implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LanePublisher.class);
   private static final int MAX_BATCHES_IN_A_ROUND = 16;
-  private static final String AWAY = "the message broker is away";
-  private static final String BLOCKS = "the message broker takes no messages just now";
+  static final String AWAY = "the message broker is away";
+  static final String BLOCKS = "the message broker takes no messages just now";
   private static final String STOPPING = "this process is stopping";
-  private static final Duration LOOK = Duration.ofMillis(250);
   private static final Duration IDLE = Duration.ofMillis(100);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
@@ -143,7 +142,8 @@ public final class LanePublisher implements AutoCloseable {
     this.backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE, random);
     metrics.connected(link, held -> held.get() == null ? 0 : 1);
     this.sender = Thread.ofPlatform().name("lane-" + name).daemon(true).start(this::run);
-    Thread.ofVirtual().name("lane-watch-" + name).start(this::watch);
+    LaneWatch watch = new LaneWatch(name, settings, items, link, this::drop);
+    Thread.ofVirtual().name("lane-watch-" + name).start(() -> watch.run(closed));
   }
 
   /// Whether the lane is connected to the broker.
@@ -221,65 +221,27 @@ public final class LanePublisher implements AutoCloseable {
     items.failWaiting(STOPPING);
   }
 
-  /// Ends every wait in bounded time, also while the sender hangs in a write because the broker
-  /// does not read. A broker that keeps one item waiting too long keeps all of them waiting, so the
-  /// link is dropped. A blocked link is kept: each new link would take in some items before the
-  /// broker blocks it too, and all of those items would arrive once the broker reads again.
-  private void watch() {
-    try {
-      while (!closed.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
-        LaneLink live = link.get();
-        if (live == null) {
-          items.failWaiting(AWAY);
-          continue;
-        }
-        try {
-          look(live);
-        } catch (Throwable e) {
-          // Errors as well: without this thread no wait would end.
-          LOG.error("event=lane_watch_failed publisher={}", name, e);
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private void look(LaneLink live) {
-    Long blockedSince = live.blockedSinceNanos();
-    Duration within = blockedSince == null ? settings.confirmWithin() : settings.blockedWithin();
-    long latest = System.nanoTime() - within.toNanos();
-    if (blockedSince != null && blockedSince - latest > 0) {
-      // The broker may have been slow before it reported the block: the wait starts at the report.
-      return;
-    }
-    boolean stuck = live.isWritingSince(latest);
-    boolean late = items.areWaitingSince(latest) || live.isUnconfirmedSince(latest);
-    if (stuck || (late && blockedSince == null)) {
-      drop(live, "the broker did not confirm within " + within);
-    } else if (late) {
-      items.failWaiting(BLOCKS);
-      live.failUnconfirmed(BLOCKS);
-    }
-  }
-
   /// Waits for an item, lets more items gather until the next round is due, and sends the fewest
   /// messages per queue that hold them all.
   private void sendOneRound(LaneLink live) throws InterruptedException, IOException {
     // Allocated before any item is taken from the queue, so that an Error here loses no item.
     List<Item> round = new ArrayList<>(1 + settings.mostItems());
     Item first = live.isBlocked() ? null : items.next(IDLE);
-    if (first == null) {
-      if (live.isBlocked()) {
-        closed.await(IDLE.toMillis(), TimeUnit.MILLISECONDS);
-      }
-      if (!live.isOpen()) {
-        throw new IOException("channel closed");
-      }
+    if (first != null) {
+      round.add(first);
+      sendAll(live, gathered(round));
       return;
     }
-    round.add(first);
-    Queue<LaneBatch> batches;
+    if (live.isBlocked()) {
+      closed.await(IDLE.toMillis(), TimeUnit.MILLISECONDS);
+    }
+    if (!live.isOpen()) {
+      throw new IOException("channel closed");
+    }
+  }
+
+  /// @param round the items that were taken out; those that gather are added
+  private Queue<LaneBatch> gathered(List<Item> round) {
     try {
       if (items.waiting() < settings.mostItems()) {
         // One sleep instead of a wait per item: waking this thread for each item would cost as much
@@ -288,11 +250,15 @@ public final class LanePublisher implements AutoCloseable {
       }
       pace.begun(System.nanoTime());
       items.drainTo(round, MAX_BATCHES_IN_A_ROUND * settings.mostItems());
-      batches = LaneBatch.of(round, settings.mostItems(), settings.mostBytes());
+      return LaneBatch.of(round, settings.mostItems(), settings.mostBytes());
     } catch (Throwable e) {
       items.fail(round, LaneLink.BROKE);
       throw e;
     }
+  }
+
+  private void sendAll(LaneLink live, Queue<LaneBatch> batches)
+      throws InterruptedException, IOException {
     while (!batches.isEmpty()) {
       if (live.isBlocked()) {
         // These batches were not sent, so none of their items arrives after its failure was
@@ -319,8 +285,8 @@ public final class LanePublisher implements AutoCloseable {
     }
   }
 
-  /// Drops a link and fails all its items. The sender's and the connection's threads call it; a
-  /// second call has nothing left to do.
+  /// Drops a link and fails all its items. The sender's, the watch's and the connection's threads
+  /// call it; a second call has nothing left to do.
   private void drop(@Nullable LaneLink dead, String why) {
     if (dead == null) {
       return;
