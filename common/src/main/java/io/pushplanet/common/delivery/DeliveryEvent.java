@@ -31,8 +31,8 @@ public sealed interface DeliveryEvent {
   /// A message was accepted. `recipients` are those resolved at once; `expanded` is false when the
   /// fan-out role will find more.
   ///
-  /// @param audience the part of the [Audience] that the message's row keeps; `content` and
-  ///     `delivery` likewise
+  /// @param audience the part of the [io.pushplanet.common.message.target.Audience] that the
+  ///     message's row keeps; `content` and `delivery` likewise
   /// @param estimate roughly how many recipients the message has; null when `recipients` are all
   record Accepted(
       AppId app,

@@ -15,23 +15,23 @@ import java.util.function.Function;
 /// [#add] does not block.
 public final class RequestBatcher<T> {
   private final BlockingQueue<T> waiting;
-  private final int mostPerBatch;
+  private final int maxPerBatch;
   private final int maxInFlight;
   private final Function<List<T>, CompletionStage<?>> send;
   private final AtomicInteger inFlight = new AtomicInteger();
 
-  /// @param mostWaiting requests for a batch
-  /// @param mostPerBatch requests
+  /// @param maxWaiting requests for a batch
+  /// @param maxPerBatch requests
   /// @param maxInFlight batches at a time: with one, a new request waits for half of an earlier
   ///     batch's round trip on average
   /// @param send starts a batch, whose stage must end in bounded time, well or badly
   public RequestBatcher(
-      int mostWaiting,
-      int mostPerBatch,
+      int maxWaiting,
+      int maxPerBatch,
       int maxInFlight,
       Function<List<T>, CompletionStage<?>> send) {
-    this.waiting = new ArrayBlockingQueue<>(mostWaiting);
-    this.mostPerBatch = mostPerBatch;
+    this.waiting = new ArrayBlockingQueue<>(maxWaiting);
+    this.maxPerBatch = maxPerBatch;
     this.maxInFlight = maxInFlight;
     this.send = send;
   }
@@ -55,7 +55,7 @@ public final class RequestBatcher<T> {
   private void sendNext() {
     while (!waiting.isEmpty() && mayStart()) {
       List<T> batch = new ArrayList<>();
-      waiting.drainTo(batch, mostPerBatch);
+      waiting.drainTo(batch, maxPerBatch);
       if (batch.isEmpty()) {
         // Another thread's batch took the requests. Look again: new ones may have come since.
         inFlight.decrementAndGet();

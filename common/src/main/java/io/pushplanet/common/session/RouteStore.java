@@ -79,21 +79,20 @@ public final class RouteStore {
   }
 
   public void put(Map<DeviceKey, DeviceRoute> routes) {
-    List<RedisFuture<?>> answers = new ArrayList<>();
-    routes.forEach((device, route) -> {
-      String text = new String(WireForm.write(route), StandardCharsets.UTF_8);
-      answers.add(redis.get().set(ROUTE + device.text(), text, SetArgs.Builder.px(KEPT)));
-    });
-    answers.forEach(answer -> Redis.await(answer, SessionDirectory.DEADLINE));
+    store(routes, SetArgs.Builder.px(KEPT));
   }
 
   /// As [#put], but keeps a stored route, and the mark of a route just removed. For readers that
   /// read MySQL on a miss.
   public void putIfAbsent(Map<DeviceKey, DeviceRoute> routes) {
+    store(routes, SetArgs.Builder.px(KEPT).nx());
+  }
+
+  private void store(Map<DeviceKey, DeviceRoute> routes, SetArgs how) {
     List<RedisFuture<?>> answers = new ArrayList<>();
     routes.forEach((device, route) -> {
       String text = new String(WireForm.write(route), StandardCharsets.UTF_8);
-      answers.add(redis.get().set(ROUTE + device.text(), text, SetArgs.Builder.px(KEPT).nx()));
+      answers.add(redis.get().set(ROUTE + device.text(), text, how));
     });
     answers.forEach(answer -> Redis.await(answer, SessionDirectory.DEADLINE));
   }

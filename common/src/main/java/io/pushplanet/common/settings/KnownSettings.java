@@ -36,7 +36,7 @@ public final class KnownSettings {
     }
   }
 
-  /// As properties.
+  /// Of all settings, as properties: `gateway.fcm.endpoint`.
   public SortedSet<String> names() {
     return new TreeSet<>(names);
   }

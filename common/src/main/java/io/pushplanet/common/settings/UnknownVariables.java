@@ -68,7 +68,7 @@ public final class UnknownVariables {
     }
   }
 
-  /// Logs them.
+  /// Logs those of this process.
   static void tell() {
     ofThisProgram()
         .in(System.getenv())
