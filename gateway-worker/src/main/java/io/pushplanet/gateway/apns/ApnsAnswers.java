@@ -28,13 +28,15 @@ final class ApnsAnswers {
 
   enum Meaning {
     ACCEPTED,
-    /// The token is dead, and Apple does not say since when.
+    /// The token is dead, or of the other environment. Apple does not say since when.
     TOKEN_GONE_NOW,
     /// The token is dead since the `timestamp` of the answer.
     TOKEN_GONE_SINCE,
     TOKEN_FOREIGN,
     /// Our bug or the caller's input.
     REJECTED,
+    /// The credential may not send to the topic: its own fault, or that of the push type.
+    TOPIC_REFUSED,
     CREDENTIAL_FAULT,
     RENEW_PROVIDER_TOKEN(Remedy.NEWER_TOKEN),
     KEEP_OLDER_PROVIDER_TOKEN(Remedy.OLDER_TOKEN),
@@ -68,7 +70,7 @@ final class ApnsAnswers {
           new Row(400, "DeviceTokenNotForTopic", Meaning.TOKEN_FOREIGN),
           new Row(400, "BadTopic", Meaning.REJECTED),
           new Row(400, "MissingTopic", Meaning.REJECTED),
-          new Row(400, "TopicDisallowed", Meaning.REJECTED),
+          new Row(400, "TopicDisallowed", Meaning.TOPIC_REFUSED),
           new Row(400, "InvalidPushType", Meaning.REJECTED),
           new Row(400, "BadPriority", Meaning.REJECTED),
           new Row(400, "BadExpirationDate", Meaning.REJECTED),

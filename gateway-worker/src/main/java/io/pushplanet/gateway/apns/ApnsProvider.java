@@ -25,6 +25,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Remedied;
@@ -119,7 +120,7 @@ final class ApnsProvider implements Provider {
       return sendLiveActivity(push, recipient, token, push.overrides().liveActivity());
     }
     if (!isHexadecimal(token.token())) {
-      return new TokenGone(0, "BadDeviceToken", waits.clock().instant());
+      return new TokenGone(0, "BadDeviceToken", waits.clock().instant(), Evidence.DOUBTED);
     }
     if (ApnsNotification.usesReservedKey(push.content())) {
       return new Rejected(0, "reserved_data_key");
@@ -317,10 +318,12 @@ final class ApnsProvider implements Provider {
         resting.taken(addressee(sending));
         yield new Accepted(status, "", ApnsAnswers.id(answered).orElse(null));
       }
-      case TOKEN_GONE_NOW -> new TokenGone(status, reason, waits.clock().instant());
+      case TOKEN_GONE_NOW ->
+          new TokenGone(status, reason, waits.clock().instant(), Evidence.DOUBTED);
       case TOKEN_GONE_SINCE -> new TokenGone(status, reason, since(answered));
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason.isEmpty() ? "http_" + status : reason);
+      case TOPIC_REFUSED -> new Rejected(status, reason, null, Evidence.DOUBTED);
       case CREDENTIAL_FAULT, RENEW_PROVIDER_TOKEN, RECONNECT_OR_CREDENTIAL_FAULT ->
           fault(sending, status, reason);
       case KEEP_OLDER_PROVIDER_TOKEN -> tooManyTokens(waits.jittered(ProviderTokens.REST), CLOSED);

@@ -139,6 +139,7 @@ final class BroadcastChannels {
       // A good answer without the channel's id counts as none.
       case ACCEPTED -> new Answer.NotNow("no_channel_id", waits.jittered(REST));
       case REJECTED,
+          TOPIC_REFUSED,
           CREDENTIAL_FAULT,
           RECONNECT_OR_CREDENTIAL_FAULT,
           TOKEN_FOREIGN,

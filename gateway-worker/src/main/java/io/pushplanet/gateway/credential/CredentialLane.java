@@ -54,10 +54,6 @@ public final class CredentialLane {
     this.pauses = pauses;
   }
 
-  public String provider() {
-    return provider;
-  }
-
   /// The provider's word when nothing is to be sent now.
   public Optional<String> pausedBecause() {
     return Optional.ofNullable(paused);

@@ -20,6 +20,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.gateway.retry.RetrySchedule;
 import io.pushplanet.gateway.token.DeadTokens;
+import io.pushplanet.gateway.token.DeadTokens.Death;
 import io.pushplanet.gateway.token.DeadTokens.Fate;
 import java.time.Clock;
 import java.time.Duration;
@@ -87,10 +88,9 @@ final class ProviderOutcomes {
       case Accepted accepted -> accepted(channel, parcel, accepted, outbox);
       case Rejected rejected -> rejected(channel, parcel, rejected, outbox);
       case Expired expired -> expired(channel, parcel, expired, outbox);
-      case TokenGone(int status, String reason, Instant since) ->
-          afterDeadToken(channel, parcel, status, reason, since, outbox);
-      case TokenForeign(int status, String reason) ->
-          afterDeadToken(channel, parcel, status, reason, clock.instant(), outbox);
+      case TokenGone gone -> afterDeadToken(channel, parcel, gone, gone.since(), outbox);
+      case TokenForeign foreign ->
+          afterDeadToken(channel, parcel, foreign, clock.instant(), outbox);
       case PutOff putOff -> putOff(channel, parcel, putOff, outbox);
       case Deferred deferred -> deferred(channel, parcel, deferred, outbox);
       case DeliveryOutcome.InternalError error -> afterError(channel, parcel, error, outbox);
@@ -239,8 +239,10 @@ final class ProviderOutcomes {
 
   /// Where the device has had another token since, the message comes back and goes to that one.
   private void afterDeadToken(
-      Channel channel, Parcel parcel, int status, String reason, Instant since, Outbox outbox) {
-    Optional<Fate> fate = forget(channel, parcel, since, reason, outbox);
+      Channel channel, Parcel parcel, DeliveryOutcome answer, Instant since, Outbox outbox) {
+    Death death =
+        new Death(since, answer.reason(), answer.evidence() == DeliveryOutcome.Evidence.DOUBTED);
+    Optional<Fate> fate = forget(channel, parcel, death, outbox);
     String words = fate.map(Fate::words).orElse("token kept: the database is away");
     if (fate.equals(Optional.of(Fate.REPLACED))) {
       outbox.retry(
@@ -248,13 +250,13 @@ final class ProviderOutcomes {
           parcel.alone().retried(),
           channel,
           retries.afterReplacedToken(),
-          new Cause(status, reason, words));
+          new Cause(answer.status(), answer.reason(), words));
       return;
     }
     otherwise(
         channel,
         parcel,
-        Attempt.rejected(channel, outbox.now(), reason, words).answered(status),
+        Attempt.rejected(channel, outbox.now(), answer.reason(), words).answered(answer.status()),
         outbox);
   }
 
@@ -262,8 +264,7 @@ final class ProviderOutcomes {
   /// for the checks of other batches.
   ///
   /// @return empty while the database is away
-  private Optional<Fate> forget(
-      Channel channel, Parcel parcel, Instant since, String reason, Outbox outbox) {
+  private Optional<Fate> forget(Channel channel, Parcel parcel, Death death, Outbox outbox) {
     Recipient.Registered token = parcel.recipient().token(channel).orElseThrow();
     if (!breaker.mayAsk()) {
       return Optional.empty();
@@ -276,8 +277,7 @@ final class ProviderOutcomes {
               channel,
               environment(channel, parcel),
               token,
-              since,
-              reason,
+              death,
               outbox::withDatabasePermit);
       breaker.answered();
       return Optional.of(fate);

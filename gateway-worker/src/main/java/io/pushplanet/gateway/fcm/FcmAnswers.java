@@ -16,6 +16,8 @@ final class FcmAnswers {
     TOKEN_FOREIGN,
     REJECTED,
     CREDENTIAL_FAULT,
+    /// The credential is at fault, or the token.
+    TOKEN_OR_CREDENTIAL_FAULT,
     /// Our credential is good: the key for Apple's service or a browser's, which lies in the
     /// Firebase project, is refused.
     OTHER_CREDENTIAL_FAULT,
@@ -41,8 +43,8 @@ final class FcmAnswers {
           // Without a code of FCM's, the project is wrong or the token is gone: Google's own
           // library reads it as the latter
           // (https://github.com/firebase/firebase-admin-node/pull/218). One such answer alone
-          // proves nothing (`CredentialGate`).
-          new Row(404, "NOT_FOUND", Meaning.CREDENTIAL_FAULT),
+          // proves nothing.
+          new Row(404, "NOT_FOUND", Meaning.TOKEN_OR_CREDENTIAL_FAULT),
           new Row(429, "QUOTA_EXCEEDED", Meaning.QUOTA),
           new Row(429, "RESOURCE_EXHAUSTED", Meaning.QUOTA),
           new Row(500, "INTERNAL", Meaning.UNAVAILABLE),

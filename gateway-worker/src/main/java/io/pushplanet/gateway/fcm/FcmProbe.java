@@ -44,6 +44,7 @@ final class FcmProbe implements OAuthProbe.Question<FcmServiceAccount> {
               ? new Verdict.Unreachable(words)
               : new Verdict.Accepted(Integer.toString(status));
       case CREDENTIAL_FAULT,
+          TOKEN_OR_CREDENTIAL_FAULT,
           RENEW_ACCESS_TOKEN,
           REJECTED,
           TOKEN_GONE,

@@ -24,6 +24,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Remedied;
@@ -56,6 +57,9 @@ final class FcmProvider implements Provider {
   /// Without a Retry-After, Google asks for 60 seconds after a 429
   /// (https://firebase.google.com/docs/cloud-messaging/scale-fcm).
   private static final Duration QUOTA_REST = Duration.ofSeconds(60);
+
+  /// No request was made: the service to which FCM passes the message on refuses its key.
+  private static final String THIRD_PARTY_REST = "third_party_auth_rest";
 
   private final FcmSettings settings;
   private final CredentialCache credentials;
@@ -151,7 +155,7 @@ final class FcmProvider implements Provider {
   private DeliveryOutcome sendUnlessItRests(Sending sending) {
     if (sending.behind() != null
         && restingPlatforms.rests(sending.push().app(), sending.behind())) {
-      return new CredentialFault(0, CredentialGate.THIRD_PARTY_REST);
+      return new CredentialFault(0, THIRD_PARTY_REST);
     }
     String reason = sending.token().namesDevice() ? "device_quota_rest" : "topic_quota_rest";
     return resting
@@ -248,7 +252,7 @@ final class FcmProvider implements Provider {
   }
 
   private DeliveryOutcome refused(Sending sending, Grant.Refused refused) {
-    return fault(sending, refused.status(), refused.reason(), null, null);
+    return fault(sending, refused.status(), refused.reason(), null, null, Evidence.REFUSED);
   }
 
   private Reply request(Sending sending, Grant.Granted granted) {
@@ -299,13 +303,20 @@ final class FcmProvider implements Provider {
       case TOKEN_FOREIGN -> new TokenForeign(status, reason);
       case REJECTED -> new Rejected(status, reason, explanation(sending, error));
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
-          fault(sending, status, reason, null, explanation(sending, error));
+          fault(sending, status, reason, null, explanation(sending, error), Evidence.REFUSED);
+      case TOKEN_OR_CREDENTIAL_FAULT ->
+          fault(sending, status, reason, null, explanation(sending, error), Evidence.DOUBTED);
       case OTHER_CREDENTIAL_FAULT -> {
         boolean rests =
             sending.behind() != null
                 && restingPlatforms.refused(sending.push().app(), sending.behind(), reason);
         yield fault(
-            sending, status, reason, rests ? "platform rests" : null, explanation(sending, error));
+            sending,
+            status,
+            reason,
+            rests ? "platform rests" : null,
+            explanation(sending, error),
+            Evidence.NONE);
       }
       case QUOTA -> {
         if (sending.restsAlone(error.quota())) {
@@ -331,7 +342,12 @@ final class FcmProvider implements Provider {
   }
 
   private DeliveryOutcome fault(
-      Sending sending, int status, String reason, @Nullable String done, @Nullable String detail) {
+      Sending sending,
+      int status,
+      String reason,
+      @Nullable String done,
+      @Nullable String detail,
+      Evidence evidence) {
     Push push = sending.push();
     if (news.isNews(push.app(), sending.account(), reason)) {
       LOG.error(
@@ -341,6 +357,6 @@ final class FcmProvider implements Provider {
           status,
           reason);
     }
-    return new CredentialFault(status, reason, done, detail);
+    return new CredentialFault(status, reason, done, detail, evidence);
   }
 }

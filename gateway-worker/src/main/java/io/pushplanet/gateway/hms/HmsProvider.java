@@ -24,6 +24,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Remedied;
@@ -259,7 +260,7 @@ final class HmsProvider implements Provider {
     if (heard.means(Meaning.PARTLY_ACCEPTED)
         && tokens.stream().anyMatch(said.illegal()::contains)) {
       DeliveryOutcome accepted = new Accepted(200, "", said.requestId());
-      DeliveryOutcome illegal = new TokenGone(200, said.code(), askedAt);
+      DeliveryOutcome illegal = new TokenGone(200, said.code(), askedAt, Evidence.DOUBTED);
       return token -> said.illegal().contains(token) ? illegal : accepted;
     }
     return all(
@@ -281,7 +282,7 @@ final class HmsProvider implements Provider {
     boolean together = tokens.size() > 1;
     return switch (HmsAnswers.of(status, said.code())) {
       case ACCEPTED -> new Accepted(status, "", said.requestId());
-      case TOKENS_ILLEGAL -> new TokenGone(status, reason, askedAt);
+      case TOKENS_ILLEGAL -> new TokenGone(status, reason, askedAt, Evidence.DOUBTED);
       case REJECTED, NOT_URGENT ->
           new Rejected(status, reason, Explanation.of(said.explanation(), tokens));
       case REJECTED_TOGETHER ->
@@ -333,6 +334,6 @@ final class HmsProvider implements Provider {
           status,
           reason);
     }
-    return new CredentialFault(status, reason, null, detail);
+    return new CredentialFault(status, reason, null, detail, Evidence.REFUSED);
   }
 }

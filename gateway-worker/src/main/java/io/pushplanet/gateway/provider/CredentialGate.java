@@ -1,45 +1,22 @@
 package io.pushplanet.gateway.provider;
 
-import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.credential.Credential;
 import io.pushplanet.gateway.credential.CredentialLane;
 import io.pushplanet.gateway.credential.CredentialLookup;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Function;
 
 /// Lets messages out that an app's credential can send, and tells the credential's lane what the
 /// answers say about it. Thread-safe.
 public final class CredentialGate {
-  /// No request was made: the service to which FCM passes the message on refuses its key.
-  public static final String THIRD_PARTY_REST = "third_party_auth_rest";
-
   private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
-  private static final String TOPIC_DISALLOWED = "TopicDisallowed";
-
-  /// The token is at fault, or the credential. Such an answer counts against the credential when
-  /// nearly every token gets it.
-  private static final Set<String> DOUBTFUL =
-      Set.of(
-          "BadDeviceToken",
-          "DeviceTokenNotForTopic",
-          TOPIC_DISALLOWED,
-          "SENDER_ID_MISMATCH",
-          // FCM's 404 without a code of its own.
-          "NOT_FOUND",
-          "80100000",
-          "80300007");
-
-  /// FCM's word for a refused key for iPhones or browsers, which lies in the Firebase project, and
-  /// ours for the messages that wait for it. Our credential is good: it sends to all other devices.
-  private static final Set<String> OF_ANOTHER_CREDENTIAL =
-      Set.of("THIRD_PARTY_AUTH_ERROR", THIRD_PARTY_REST);
 
   /// The kind of addressee that an answer is about.
   public enum Addressee {
@@ -120,19 +97,21 @@ public final class CredentialGate {
     if (speaks) {
       tell(lane, outcome);
     }
-    return outcome instanceof CredentialFault fault
-            && !OF_ANOTHER_CREDENTIAL.contains(fault.reason())
+    return outcome instanceof CredentialFault fault && fault.evidence() != Evidence.NONE
         ? fault.after(
             lane.pausedBecause().isPresent() ? "credential paused" : "credential in doubt")
         : outcome;
   }
 
-  /// Turns an answer about a token into a rejection, so that no token is given up.
+  /// Turns an answer about a token into a rejection, so that no token is given up. A token that came
+  /// with the message may be anything: that it is at fault says nothing about the credential.
   private static DeliveryOutcome withoutToken(DeliveryOutcome outcome) {
     return switch (outcome) {
-      case DeliveryOutcome.TokenGone(int status, String reason, var _) ->
-          new Rejected(status, reason);
-      case DeliveryOutcome.TokenForeign(int status, String reason) -> new Rejected(status, reason);
+      case DeliveryOutcome.TokenGone(int status, String reason, var _, Evidence evidence) ->
+          new Rejected(
+              status, reason, null, evidence == Evidence.DOUBTED ? Evidence.NONE : evidence);
+      case DeliveryOutcome.TokenForeign(int status, String reason) ->
+          new Rejected(status, reason, null, Evidence.NONE);
       case DeliveryOutcome.Remedied _,
           DeliveryOutcome.Accepted _,
           DeliveryOutcome.Expired _,
@@ -146,50 +125,11 @@ public final class CredentialGate {
   }
 
   private static void tell(CredentialLane lane, DeliveryOutcome outcome) {
-    if (DOUBTFUL.contains(outcome.reason())) {
-      if (isAboutRegisteredToken(outcome)) {
-        lane.doubted(outcome.reason());
-      }
-      return;
+    switch (outcome.evidence()) {
+      case TAKEN -> lane.taken();
+      case DOUBTED -> lane.doubted(outcome.reason());
+      case REFUSED -> lane.refused(outcome.reason());
+      case NONE -> {}
     }
-    switch (outcome) {
-      case CredentialFault fault when OF_ANOTHER_CREDENTIAL.contains(fault.reason()) -> {}
-      case CredentialFault fault -> {
-        // A push service does not say whether it refuses the key or only this subscription.
-        if (lane.provider().equals(Channel.WEBPUSH.word())) {
-          lane.doubted(fault.reason());
-        } else {
-          lane.refused(fault.reason());
-        }
-      }
-      case DeliveryOutcome.Accepted _, DeliveryOutcome.TokenGone _, DeliveryOutcome.Rejected _ -> {
-        // A message that we reject ourselves says nothing about the credential.
-        if (outcome.status() > 0) {
-          lane.taken();
-        }
-      }
-      case DeliveryOutcome.Remedied _,
-          DeliveryOutcome.TokenForeign _,
-          DeliveryOutcome.Expired _,
-          DeliveryOutcome.InternalError _,
-          Deferred _,
-          PutOff _ -> {}
-    }
-  }
-
-  /// Whether a device's registered token is at fault. The token of a Live Activity came with the
-  /// message; it may be anything, and says nothing about the credential.
-  private static boolean isAboutRegisteredToken(DeliveryOutcome outcome) {
-    return switch (outcome) {
-      case DeliveryOutcome.TokenGone _, DeliveryOutcome.TokenForeign _, CredentialFault _ -> true;
-      case Rejected rejected -> rejected.reason().equals(TOPIC_DISALLOWED);
-      case DeliveryOutcome.Remedied _,
-          DeliveryOutcome.Accepted _,
-          DeliveryOutcome.Expired _,
-          DeliveryOutcome.InternalError _,
-          Deferred _,
-          PutOff _ ->
-          false;
-    };
   }
 }

@@ -15,6 +15,27 @@ public sealed interface DeliveryOutcome {
 
   String reason();
 
+  /// What it says about the app's credential. Without an answer of the provider it says nothing.
+  default Evidence evidence() {
+    return Evidence.NONE;
+  }
+
+  /// What an answer says about the credential with which the message was sent.
+  enum Evidence {
+    /// The provider takes it.
+    TAKEN,
+    /// The provider does not take it, or the token is at fault. With swapped keys, projects or
+    /// environments nearly every token gets such an answer.
+    DOUBTED,
+    /// The provider refuses it.
+    REFUSED,
+    NONE;
+
+    private static Evidence whenAsked(int status, Evidence answer) {
+      return status > 0 ? answer : NONE;
+    }
+  }
+
   /// The outcome of a request. Without an answer the message is tried again.
   ///
   /// @param meaning what the vendor's answer means
@@ -30,12 +51,22 @@ public sealed interface DeliveryOutcome {
   /// @param providerId APNs' `apns-id`, FCM's `name`, Push Kit's `requestId`, a push service's
   ///     `Location`
   record Accepted(int status, String reason, @Nullable String providerId)
-      implements DeliveryOutcome {}
+      implements DeliveryOutcome {
+    @Override
+    public Evidence evidence() {
+      return Evidence.TAKEN;
+    }
+  }
 
   /// Permanent, and no fault of the token: never retried.
   ///
   /// @param detail how the provider explains it ([Explanation]); null when it does not
-  record Rejected(int status, String reason, @Nullable String detail) implements DeliveryOutcome {
+  record Rejected(int status, String reason, @Nullable String detail, Evidence evidence)
+      implements DeliveryOutcome {
+    public Rejected(int status, String reason, @Nullable String detail) {
+      this(status, reason, detail, Evidence.whenAsked(status, Evidence.TAKEN));
+    }
+
     public Rejected(int status, String reason) {
       this(status, reason, null);
     }
@@ -55,10 +86,21 @@ public sealed interface DeliveryOutcome {
   }
 
   /// The token is dead: forget it if it was registered before `since` and is still the same.
-  record TokenGone(int status, String reason, Instant since) implements DeliveryOutcome {}
+  record TokenGone(int status, String reason, Instant since, Evidence evidence)
+      implements DeliveryOutcome {
+    /// Through no fault of the credential.
+    public TokenGone(int status, String reason, Instant since) {
+      this(status, reason, since, Evidence.TAKEN);
+    }
+  }
 
   /// The token belongs to another app or project: detach it from this app, and tell the operator.
-  record TokenForeign(int status, String reason) implements DeliveryOutcome {}
+  record TokenForeign(int status, String reason) implements DeliveryOutcome {
+    @Override
+    public Evidence evidence() {
+      return Evidence.DOUBTED;
+    }
+  }
 
   /// Not now. `after` is the least wait that the provider asks for, null when it asks for none.
   ///
@@ -114,14 +156,16 @@ public sealed interface DeliveryOutcome {
   ///
   /// @param done as [Deferred#done]
   /// @param detail as [Rejected#detail]
-  record CredentialFault(int status, String reason, @Nullable String done, @Nullable String detail)
+  /// @param evidence [Evidence#NONE] when another credential than the app's is at fault
+  record CredentialFault(
+      int status, String reason, @Nullable String done, @Nullable String detail, Evidence evidence)
       implements DeliveryOutcome {
     public CredentialFault(int status, String reason) {
-      this(status, reason, null, null);
+      this(status, reason, null, null, Evidence.whenAsked(status, Evidence.REFUSED));
     }
 
     public CredentialFault after(String done) {
-      return new CredentialFault(status, reason, done, detail);
+      return new CredentialFault(status, reason, done, detail, evidence);
     }
   }
 }

@@ -15,7 +15,6 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -30,16 +29,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// reason. Thread-safe.
 public final class DeadTokens {
   private static final Logger LOG = LoggerFactory.getLogger(DeadTokens.class);
-
-  /// With swapped keys, projects or environments every token gets these answers.
-  private static final Set<String> ALSO_OF_A_WRONG_CREDENTIAL =
-      Set.of(
-          "BadDeviceToken",
-          "DeviceTokenNotForTopic",
-          "SENDER_ID_MISMATCH",
-          // Push Kit's codes for some tokens of a request, and for all.
-          "80100000",
-          "80300007");
 
   private final JdbcTemplate database;
   private final RouteStore routes;
@@ -75,6 +64,13 @@ public final class DeadTokens {
       return words;
     }
   }
+
+  /// A provider's answer that calls a token dead.
+  ///
+  /// @param since since when
+  /// @param reason the provider's word
+  /// @param doubtful whether a wrong credential causes it as well
+  public record Death(Instant since, String reason, boolean doubtful) {}
 
   /// A caller's turn at the database, whose connections are few. It is for statements alone.
   public interface Turn {
@@ -118,7 +114,6 @@ public final class DeadTokens {
   /// @param environment of the credential; empty for a provider that has only one
   /// @param token as it was when the message was addressed; one that was registered since, or for
   ///     another environment, is a different token
-  /// @param goneSince since when the provider calls it gone
   /// @param turn for the database, but not for Redis
   /// @throws org.springframework.dao.DataAccessException when the database is away: ask again with
   ///     the same answer
@@ -128,12 +123,11 @@ public final class DeadTokens {
       Channel channel,
       String environment,
       Recipient.Registered token,
-      Instant goneSince,
-      String reason,
+      Death death,
       Turn turn) {
+    String reason = death.reason();
     boolean open = breaker.count(app, channel, true);
-    boolean unproven =
-        ALSO_OF_A_WRONG_CREDENTIAL.contains(reason) && !breaker.believes(app, channel, environment);
+    boolean unproven = death.doubtful() && !breaker.believes(app, channel, environment);
     if (open || unproven) {
       spared.increment();
       LOG.debug(
@@ -147,7 +141,7 @@ public final class DeadTokens {
       }
       return open ? Fate.SPARED : Fate.UNPROVEN;
     }
-    Fate fate = turn.take(() -> forget(app, device, channel, token, goneSince, reason));
+    Fate fate = turn.take(() -> forget(app, device, channel, token, death));
     // Also when the row says something else: then the route with this token is out of date.
     forgetRoute(app, device);
     if (fate == Fate.FORGOTTEN) {
@@ -163,12 +157,9 @@ public final class DeadTokens {
   }
 
   private Fate forget(
-      AppId app,
-      DeviceId device,
-      Channel channel,
-      Recipient.Registered token,
-      Instant goneSince,
-      String reason) {
+      AppId app, DeviceId device, Channel channel, Recipient.Registered token, Death death) {
+    Instant since = death.since();
+    String reason = death.reason();
     int changed =
         database.update(
             """
@@ -181,8 +172,7 @@ public final class DeadTokens {
             device.value(),
             channel.word(),
             token.text(),
-            Timestamp.from(
-                goneSince.isBefore(token.registeredAt()) ? goneSince : token.registeredAt()));
+            Timestamp.from(since.isBefore(token.registeredAt()) ? since : token.registeredAt()));
     return changed == 0 ? before(app, device, channel, token) : Fate.FORGOTTEN;
   }
 

@@ -15,6 +15,7 @@ import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
@@ -161,9 +162,10 @@ final class WebPushProvider implements Provider {
       case REJECTED -> new Rejected(status, reason);
       case BUSY -> new Deferred(status, reason, waits.askedOr(answered, BUSY_REST), false);
       case UNAVAILABLE -> new Deferred(status, reason, waits.asked(answered).orElse(null), true);
-      // Not logged: the caller that registers a device names the push service, which could answer
-      // so to each message.
-      case CREDENTIAL_FAULT -> new CredentialFault(status, reason);
+      // A push service does not say whether it refuses the key or only this subscription. Not
+      // logged: the caller that registers a device names the push service, which could answer so
+      // to each message.
+      case CREDENTIAL_FAULT -> new CredentialFault(status, reason, null, null, Evidence.DOUBTED);
     };
   }
 }

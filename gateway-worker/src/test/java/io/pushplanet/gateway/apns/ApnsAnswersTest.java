@@ -15,7 +15,7 @@ class ApnsAnswersTest {
     "400, DeviceTokenNotForTopic, TOKEN_FOREIGN",
     "400, BadTopic, REJECTED",
     "400, MissingTopic, REJECTED",
-    "400, TopicDisallowed, REJECTED",
+    "400, TopicDisallowed, TOPIC_REFUSED",
     "400, InvalidPushType, REJECTED",
     "400, BadPriority, REJECTED",
     "400, BadExpirationDate, REJECTED",

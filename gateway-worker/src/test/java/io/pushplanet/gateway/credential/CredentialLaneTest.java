@@ -8,9 +8,19 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.provider.CredentialGate;
+import io.pushplanet.gateway.provider.CredentialGate.Addressee;
+import io.pushplanet.gateway.provider.DeliveryOutcome;
+import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 class CredentialLaneTest {
@@ -69,12 +79,57 @@ class CredentialLaneTest {
 
   @Test
   void messages_that_we_reject_ourselves_do_not_hide_doubtful_answers() {
-    Credential key = new Credential.HmsClient("1", new Secret("secret"), "fingerprint");
     for (int i = 0; i < CredentialLane.FEWEST_DOUBTS; i++) {
-      CredentialGate.send(
-          new CredentialLookup.Found<>(key, lane), _ -> new Rejected(0, "payload_too_large"));
+      answers(1, Addressee.DEVICE, new Rejected(0, "payload_too_large"));
       lane.doubted("BadDeviceToken");
     }
+
+    assertThat(database.asked).isPositive();
+  }
+
+  static Stream<DeliveryOutcome> doubtful() {
+    return Stream.of(
+        new TokenGone(400, "BadDeviceToken", Instant.EPOCH, Evidence.DOUBTED),
+        new TokenForeign(400, "DeviceTokenNotForTopic"),
+        new Rejected(400, "TopicDisallowed", null, Evidence.DOUBTED),
+        new CredentialFault(404, "NOT_FOUND", null, null, Evidence.DOUBTED));
+  }
+
+  @ParameterizedTest
+  @MethodSource("doubtful")
+  void nearly_nothing_but_doubtful_answers_pauses(DeliveryOutcome answer) {
+    answers(CredentialLane.FEWEST_DOUBTS - 1, Addressee.DEVICE, answer);
+    assertThat(database.asked).isZero();
+
+    answers(1, Addressee.DEVICE, answer);
+
+    assertThat(database.asked).isPositive();
+  }
+
+  /// The token of a Live Activity comes with the message and may be anything.
+  @Test
+  void doubts_about_a_live_activitys_token_do_not_pause() {
+    doubtful()
+        .limit(2)
+        .forEach(
+            answer -> answers(2 * CredentialLane.FEWEST_DOUBTS, Addressee.LIVE_ACTIVITY, answer));
+
+    assertThat(database.asked).isZero();
+  }
+
+  @Test
+  void a_fault_of_another_credential_does_not_pause() {
+    answers(
+        2 * CredentialLane.FEWEST_DOUBTS,
+        Addressee.DEVICE,
+        new CredentialFault(401, "THIRD_PARTY_AUTH_ERROR", null, null, Evidence.NONE));
+
+    assertThat(database.asked).isZero();
+  }
+
+  @Test
+  void a_refusal_pauses_at_once() {
+    answers(1, Addressee.DEVICE, new CredentialFault(403, "InvalidProviderToken"));
 
     assertThat(database.asked).isPositive();
   }
@@ -97,6 +152,13 @@ class CredentialLaneTest {
     lane.refused("InvalidProviderToken");
 
     assertThat(database.asked).isEqualTo(2);
+  }
+
+  private void answers(int count, Addressee to, DeliveryOutcome answer) {
+    Credential key = new Credential.HmsClient("1", new Secret("secret"), "fingerprint");
+    for (int i = 0; i < count; i++) {
+      CredentialGate.send(new CredentialLookup.Found<>(key, lane), to, _ -> answer);
+    }
   }
 
   private void doubts(int count) {

@@ -14,6 +14,7 @@ import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
@@ -186,7 +187,7 @@ class ApnsIT {
 
     for (int i = 0; i < 60; i++) {
       assertThat(sendActivity("activities", "%080x".formatted(i)))
-          .isEqualTo(new Rejected(400, "BadDeviceToken"));
+          .isEqualTo(new Rejected(400, "BadDeviceToken", null, Evidence.NONE));
     }
 
     assertThat(send("activities", TOKEN)).isInstanceOf(Accepted.class);

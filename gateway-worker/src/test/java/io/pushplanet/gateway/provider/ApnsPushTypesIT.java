@@ -12,6 +12,7 @@ import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.ledger.LedgerEntry;
@@ -178,7 +179,7 @@ class ApnsPushTypesIT {
       names = {"ALERT", "VOIP", "COMPLICATION", "MDM", "LOCATION"})
   void a_type_whose_topic_a_certificate_lacks_fails_and_its_token_stays(ApnsPushType type) {
     assertThat(send(push("certified", type, Urgency.HIGH, letters(1))))
-        .isEqualTo(new Rejected(400, "TopicDisallowed"));
+        .isEqualTo(new Rejected(400, "TopicDisallowed", null, Evidence.DOUBTED));
   }
 
   @Test

@@ -16,6 +16,7 @@ import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
@@ -256,14 +257,19 @@ class FcmIT {
         assertThat(outcomes.subList(0, 4))
             .containsOnly(
                 new CredentialFault(
-                    401, "THIRD_PARTY_AUTH_ERROR", null, "Request failed: UNAUTHENTICATED"));
+                    401,
+                    "THIRD_PARTY_AUTH_ERROR",
+                    null,
+                    "Request failed: UNAUTHENTICATED",
+                    Evidence.NONE));
         assertThat(outcomes.get(4))
             .isEqualTo(
                 new CredentialFault(
                     401,
                     "THIRD_PARTY_AUTH_ERROR",
                     "platform rests",
-                    "Request failed: UNAUTHENTICATED"));
+                    "Request failed: UNAUTHENTICATED",
+                    Evidence.NONE));
         assertThat(outcomes.subList(5, 10))
             .containsOnly(new CredentialFault(0, "third_party_auth_rest"));
       }
@@ -292,7 +298,11 @@ class FcmIT {
         assertThat(send("fcm-behind", "somebody"))
             .isEqualTo(
                 new CredentialFault(
-                    401, "THIRD_PARTY_AUTH_ERROR", null, "Request failed: UNAUTHENTICATED"));
+                    401,
+                    "THIRD_PARTY_AUTH_ERROR",
+                    null,
+                    "Request failed: UNAUTHENTICATED",
+                    Evidence.NONE));
       }
 
       assertThat(log.said())

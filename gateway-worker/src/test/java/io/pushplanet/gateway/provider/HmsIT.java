@@ -10,6 +10,7 @@ import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
@@ -231,7 +232,9 @@ class HmsIT {
 
     script(ScriptLine.next(HMS, 2, Fate.answer(401, "80200001")));
     assertThat(remedied(send("hms-shop", "t1")))
-        .isEqualTo(new CredentialFault(401, "80200001", "credential paused", "scripted"));
+        .isEqualTo(
+            new CredentialFault(
+                401, "80200001", "credential paused", "scripted", Evidence.REFUSED));
     upload("hms-shop", "1001");
     Eventually.within(
         PATIENCE, () -> assertThat(send("hms-shop", "t1")).isInstanceOf(Accepted.class));

@@ -94,8 +94,7 @@ class TurnsOfDeadTokensIT {
         Channel.FCM,
         "",
         new Recipient.Registered("t1", registered),
-        clock.instant(),
-        "UNREGISTERED",
+        new DeadTokens.Death(clock.instant(), "UNREGISTERED", false),
         turn);
   }
 
