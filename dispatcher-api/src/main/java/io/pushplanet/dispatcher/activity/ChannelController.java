@@ -86,10 +86,10 @@ class ChannelController {
             "live-activity-channels",
             request,
             body.bytes(),
-            id ->
+            work ->
                 made(
                     caller.app(),
-                    ActivityChannelId.of(id),
+                    ActivityChannelId.of(work.id()),
                     word(environment == null ? Environment.PRODUCTION : environment),
                     word(keeps == null ? Keeps.NEWEST : keeps)))
         .writeTo(response);

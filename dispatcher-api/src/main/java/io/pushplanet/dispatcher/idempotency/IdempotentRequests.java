@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.Enumeration;
 import java.util.function.Function;
@@ -37,10 +38,14 @@ public class IdempotentRequests {
   private static final Pattern FORM = Pattern.compile("[\\x21-\\x7e]{1,255}");
   private static final Duration KEPT = Duration.ofHours(24);
 
-  /// Longer than most requests live, and after a crash a repeat is refused for so long. A batch that
-  /// has to wait for memory or for the broker again and again may take longer: then its repeat runs
-  /// beside it, and sends under the same ids.
-  private static final Duration IN_PROGRESS = Duration.ofSeconds(30);
+  /// How long a request holds its key without a sign that it is worked on. After a crash a repeat is
+  /// refused for so long.
+  private static final Duration HELD = Duration.ofSeconds(30);
+
+  /// A request that has held its key for so long holds it anew with its next sign. Most requests are
+  /// over by then. What is left of [#HELD] is for the step until that sign, because each of the
+  /// servers that a step asks may take seconds to answer.
+  private static final Duration HELD_ANEW_AFTER = Duration.ofSeconds(5);
 
   /// KEYS[1] the key; ARGV new value, kept for ms. Returns the value of another request, or ''. A
   /// command whose answer was lost is sent again: here and in [#EXCHANGE] it then finds its own
@@ -94,7 +99,7 @@ public class IdempotentRequests {
   }
 
   /// Runs `work`, unless a request with the same Idempotency-Key was answered before: then gives
-  /// that answer again.
+  /// that answer again. The key is held as long as the work gives signs of it ([Work#goesOn]).
   ///
   /// @param operation keeps the keys of different endpoints apart
   /// @throws ProblemException 409 while the first request runs, 422 when the request has several
@@ -104,10 +109,10 @@ public class IdempotentRequests {
       String operation,
       HttpServletRequest request,
       byte[] body,
-      Function<MessageId, Answer> work) {
+      Function<Work, Answer> work) {
     String key = key(request);
     return key == null
-        ? new Given(work.apply(ids.next()), false)
+        ? new Given(work.apply(new WithoutKey(ids.next())), false)
         : once(app, operation, key, body, work);
   }
 
@@ -123,11 +128,11 @@ public class IdempotentRequests {
   }
 
   private Given once(
-      AppId app, String operation, String key, byte[] body, Function<MessageId, Answer> work) {
+      AppId app, String operation, String key, byte[] body, Function<Work, Answer> work) {
     requireForm(key);
     String name = "idempotency:" + app + ":" + operation + ":" + hash(utf8(key));
-    Reservation mine =
-        new Reservation(hash(body), clock.instant().plus(IN_PROGRESS), ids.next(), null);
+    Instant now = clock.instant();
+    Reservation mine = new Reservation(hash(body), now.plus(HELD), ids.next(), null);
     String held = reserve(name, write(mine));
     if (!held.isEmpty()) {
       Reservation before = WireForm.read(utf8(held), Reservation.class);
@@ -141,7 +146,7 @@ public class IdempotentRequests {
         replays.increment();
         return new Given(answer, true);
       }
-      if (before.until().isAfter(clock.instant())) {
+      if (before.until().isAfter(now)) {
         throw inProgress();
       }
       if (before.bodyHash().equals(mine.bodyHash())) {
@@ -151,30 +156,75 @@ public class IdempotentRequests {
         throw inProgress();
       }
     }
-    return new Given(run(name, mine, work), false);
+    return new Given(run(new Holder(name, mine, now), work), false);
   }
 
-  private Answer run(String name, Reservation mine, Function<MessageId, Answer> work) {
+  private static Answer run(Holder holder, Function<Work, Answer> work) {
     Answer answer;
     try {
-      answer = work.apply(mine.seed());
+      answer = work.apply(holder);
     } catch (RuntimeException e) {
-      settle(name, mine, mine.freed());
+      holder.exchangeFor(holder.held.freed());
       throw e;
     }
-    settle(name, mine, mine.answered(answer));
+    holder.exchangeFor(holder.held.answered(answer));
     return answer;
   }
 
-  /// When Redis has gone away meanwhile, a repeat finds the reservation in progress, and later
-  /// expired; then it sends under the same id.
-  private void settle(String name, Reservation before, Reservation after) {
-    try {
-      if (!exchange(name, write(before), write(after))) {
-        LOG.warn("event=idempotency_lost");
+  private record WithoutKey(MessageId id) implements Work {
+    @Override
+    public void goesOn() {
+      // No other request waits for its end.
+    }
+  }
+
+  /// A request that holds its key. Confined to the thread of the request.
+  private final class Holder implements Work {
+    private final String name;
+    private Reservation held;
+
+    /// What Redis may have instead: its answer to that change was lost.
+    private @Nullable Reservation perhaps;
+
+    private Instant anewAt;
+
+    Holder(String name, Reservation held, Instant since) {
+      this.name = name;
+      this.held = held;
+      this.anewAt = since.plus(HELD_ANEW_AFTER);
+    }
+
+    @Override
+    public MessageId id() {
+      return held.seed();
+    }
+
+    @Override
+    public void goesOn() {
+      Instant now = clock.instant();
+      if (now.isBefore(anewAt)) {
+        return;
       }
-    } catch (DirectoryUnavailable e) {
-      LOG.warn("event=idempotency_not_settled reason=\"{}\"", e.getMessage());
+      anewAt = now.plus(HELD_ANEW_AFTER);
+      exchangeFor(held.until(now.plus(HELD)));
+    }
+
+    /// When Redis has gone away meanwhile, a repeat finds the reservation in progress, and later
+    /// expired; then it sends under the same id.
+    void exchangeFor(Reservation next) {
+      try {
+        String value = write(next);
+        if (exchange(name, write(held), value)
+            || (perhaps != null && exchange(name, write(perhaps), value))) {
+          held = next;
+          perhaps = null;
+        } else {
+          LOG.warn("event=idempotency_lost");
+        }
+      } catch (DirectoryUnavailable e) {
+        perhaps = next;
+        LOG.warn("event=idempotency_not_settled reason=\"{}\"", e.getMessage());
+      }
     }
   }
 

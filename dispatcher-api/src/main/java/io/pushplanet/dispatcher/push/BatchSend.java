@@ -6,6 +6,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.audience.AudienceResolver.LookUp;
+import io.pushplanet.dispatcher.idempotency.Work;
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.FieldError;
@@ -59,11 +60,12 @@ class BatchSend {
     return messages == null ? List.of() : messages.valueStream().toList();
   }
 
-  /// @param seed the id from which the id of each message is derived
+  /// @param work gets a sign around each step that may take long; the ids of the messages are
+  ///     derived from its id
   Outcome send(
       AppId app,
       List<JsonNode> messages,
-      MessageId seed,
+      Work work,
       @Nullable String traceparent,
       String requestId) {
     ArrayNode results = WireForm.mapper().createArrayNode();
@@ -78,7 +80,7 @@ class BatchSend {
           () -> wanted.put(index, SendRequestReader.read(object(messages.get(index)))));
     }
     LookUp lookUp = dispatch.beginLookUp(app, wanted.values());
-    Slices slices = new Slices(dispatch::publish);
+    Slices slices = new Slices(dispatch::publish, work::goesOn);
     wanted.forEach((index, request) -> {
       ObjectNode result = (ObjectNode) results.get(index);
       step(
@@ -90,9 +92,10 @@ class BatchSend {
                     app,
                     request.audience(),
                     () -> {
+                      work.goesOn();
                       PushDispatch.Prepared one =
                           dispatch.prepare(
-                              app, request, messageId(seed, index), traceparent, lookUp);
+                              app, request, messageId(work.id(), index), traceparent, lookUp);
                       slices.add(one);
                       return one.receipt();
                     });

@@ -85,8 +85,8 @@ class PushController {
         "messages",
         request,
         body.bytes(),
-        id -> {
-          Receipt receipt = dispatch.send(caller.app(), wanted, id, traceparent(request));
+        work -> {
+          Receipt receipt = dispatch.send(caller.app(), wanted, work, traceparent(request));
           return new Answer(
               202,
               "/v1/apps/" + caller.app() + "/messages/" + receipt.id(),
@@ -116,10 +116,10 @@ class PushController {
         "batch",
         request,
         body.bytes(),
-        seed -> {
+        work -> {
           BatchSend.Outcome outcome =
               batches.send(
-                  caller.app(), messages, seed, traceparent(request), RequestId.of(request));
+                  caller.app(), messages, work, traceparent(request), RequestId.of(request));
           return new Answer(
               outcome.allAccepted() ? 202 : 207, null, text(WireForm.write(outcome.body())));
         });

@@ -26,6 +26,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.audience.AudienceResolver;
 import io.pushplanet.dispatcher.audience.AudienceResolver.LookUp;
 import io.pushplanet.dispatcher.audience.AudienceResolver.Resolution;
+import io.pushplanet.dispatcher.idempotency.Work;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.lane.ConfirmedPublisher;
 import io.pushplanet.dispatcher.lane.QueueItem;
@@ -96,8 +97,9 @@ class PushDispatch {
 
   /// @throws BrokerUnavailable when the broker has not confirmed everything; the message may still
   ///     arrive
-  Receipt send(AppId app, SendRequest request, MessageId id, @Nullable String traceparent) {
-    Prepared prepared = prepare(app, request, id, traceparent, lookUpOfOne(app));
+  Receipt send(AppId app, SendRequest request, Work work, @Nullable String traceparent) {
+    Prepared prepared = prepare(app, request, work.id(), traceparent, lookUpOfOne(app));
+    work.goesOn();
     publish(List.of(prepared));
     return prepared.receipt();
   }

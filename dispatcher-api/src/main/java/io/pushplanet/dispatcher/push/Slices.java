@@ -12,13 +12,16 @@ final class Slices {
   static final long MAX_BYTES = 1024 * 1024;
 
   private final Consumer<List<Prepared>> publish;
+  private final Runnable goesOn;
   private final List<Prepared> waiting = new ArrayList<>();
   private long bytes;
   private int count;
 
   /// @param publish returns when the broker has confirmed all
-  Slices(Consumer<List<Prepared>> publish) {
+  /// @param goesOn called before and after each slice is published, which may take seconds
+  Slices(Consumer<List<Prepared>> publish, Runnable goesOn) {
     this.publish = publish;
+    this.goesOn = goesOn;
   }
 
   void add(Prepared one) {
@@ -33,7 +36,9 @@ final class Slices {
   /// Publishes the remaining messages.
   void end() {
     if (!waiting.isEmpty()) {
+      goesOn.run();
       publish.accept(List.copyOf(waiting));
+      goesOn.run();
       waiting.clear();
       bytes = 0;
     }

@@ -9,13 +9,15 @@ import io.pushplanet.dispatcher.push.PushDispatch.Prepared;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class SlicesTest {
   private static final int MEGABYTE = 1024 * 1024;
 
   private final List<List<Prepared>> published = new ArrayList<>();
-  private final Slices slices = new Slices(published::add);
+  private final AtomicInteger signs = new AtomicInteger();
+  private final Slices slices = new Slices(published::add, signs::incrementAndGet);
 
   private static Prepared message(int bytes) {
     QueueItem acceptedEvent = new QueueItem("push.accepted", new byte[bytes / 2]);
@@ -50,6 +52,26 @@ class SlicesTest {
 
     assertThat(published).extracting(List::size).containsExactly(4, 4, 1);
     assertThat(slices.count()).isEqualTo(9);
+  }
+
+  /// Each may take as long as the broker takes for its confirms.
+  @Test
+  void the_request_goes_on_before_and_after_each_slice() {
+    Slices slow =
+        new Slices(
+            some -> {
+              assertThat(signs.get() % 2).isOne();
+              published.add(some);
+            },
+            signs::incrementAndGet);
+
+    for (int i = 0; i < 5; i++) {
+      slow.add(message(MEGABYTE / 4));
+    }
+    slow.end();
+
+    assertThat(published).hasSize(2);
+    assertThat(signs).hasValue(4);
   }
 
   @Test

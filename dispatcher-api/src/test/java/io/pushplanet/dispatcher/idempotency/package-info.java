@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.idempotency;
+
+import org.jspecify.annotations.NullMarked;
