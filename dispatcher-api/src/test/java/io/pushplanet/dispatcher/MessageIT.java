@@ -3,6 +3,7 @@ package io.pushplanet.dispatcher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.PushBuilder;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -159,6 +161,24 @@ class MessageIT {
             assertThat(left).isBetween(1L, Duration.ofMinutes(10).toMillis());
           }
         });
+  }
+
+  /// Another dispatcher may have accepted it while Redis was away.
+  @Test
+  void an_unknown_message_of_today_is_not_called_unknown_for_good() {
+    String id = new MessageIds(Clock.systemUTC(), new Random(7)).next().value();
+
+    for (Answer answer :
+        List.of(
+            shop.get("/messages/" + id),
+            shop.get("/messages/" + id + "/deliveries"),
+            shop.post("/messages/" + id + ":cancel", ""))) {
+      assertThat(answer.status()).as(answer.toString()).isEqualTo(404);
+      assertThat(answer.json().get("code").stringValue()).isEqualTo("message_not_known_yet");
+      assertThat(answer.header("Retry-After")).isEqualTo("2");
+    }
+    writeRow(id, 1, 0, false);
+    assertThat(shop.get("/messages/" + id).status()).isEqualTo(200);
   }
 
   private static void isAcceptedThere(Tenant there, MessageId id) {

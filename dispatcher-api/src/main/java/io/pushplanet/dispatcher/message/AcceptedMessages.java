@@ -36,9 +36,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /// Keeps accepted messages visible until the statistics role has written their rows: in this
-/// process and, for the other dispatchers, in Redis. If this copy is lost, a message is only
-/// invisible for a moment. While Redis does not answer, no message of the last minutes is called
-/// unknown: its caller would send it once more. Thread-safe.
+/// process and, for the other dispatchers, in Redis. If this copy is lost, the message is invisible
+/// until then ([Messages#unknown(MessageId, java.time.Instant)]). While Redis does not answer, no
+/// message of the last minutes is called unknown: its caller would send it once more. Thread-safe.
 @Component
 public class AcceptedMessages {
   private static final Logger LOG = LoggerFactory.getLogger(AcceptedMessages.class);

@@ -64,8 +64,8 @@ class Cancellation {
 
   /// A message that is done stays as it is.
   ///
-  /// @throws ProblemException 404 when there is no such message, 503 when its row is not written
-  ///     yet
+  /// @throws ProblemException 404 when no such message is known (yet), 503 when its row is not
+  ///     written yet
   /// @throws io.pushplanet.common.session.DirectoryUnavailable when only Redis knows whether there
   ///     is such a message
   void cancel(AppId app, MessageId id) {
@@ -91,7 +91,7 @@ class Cancellation {
         return row;
       }
       if (accepted.mustFind(app, id).isEmpty()) {
-        throw Messages.unknown(id.value());
+        throw Messages.unknown(id, clock.instant());
       }
       if (clock.instant().isAfter(end)) {
         throw ProblemException.retryable(

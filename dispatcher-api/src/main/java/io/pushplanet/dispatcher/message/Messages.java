@@ -11,6 +11,8 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -29,19 +31,43 @@ class Messages {
   /// Sorts after every device id and message id.
   private static final String BEYOND = "~";
 
+  /// How far the rows of messages may lag behind, while MySQL is away or the statistics role is
+  /// slow. Nothing bounds this; a lag of a day is an outage that the operator knows of.
+  private static final Duration ROWS_MAY_LAG = Duration.ofDays(1);
+
+  private static final Duration SOON = Duration.ofSeconds(2);
+
   private static final JsonMapper MAPPER = WireForm.mapper();
 
   private final MessageMapper mapper;
   private final AcceptedMessages accepted;
+  private final Clock clock;
 
-  Messages(MessageMapper mapper, AcceptedMessages accepted) {
+  Messages(MessageMapper mapper, AcceptedMessages accepted, Clock clock) {
     this.mapper = mapper;
     this.accepted = accepted;
+    this.clock = clock;
   }
 
   static ProblemException unknown(String id) {
     return ProblemException.of(
         ProblemCode.MESSAGE_NOT_FOUND, "There is no message \"" + id + "\" in this app.");
+  }
+
+  /// For a message that has no row and is not among the accepted ones. A young one may have been
+  /// accepted all the same: while Redis was away, or longer ago than accepted messages are kept. If
+  /// it were called unknown, its caller would send it once more.
+  static ProblemException unknown(MessageId id, Instant now) {
+    return Duration.between(id.time(), now).abs().compareTo(ROWS_MAY_LAG) > 0
+        ? unknown(id.value())
+        : ProblemException.retryable(
+            ProblemCode.MESSAGE_NOT_KNOWN_YET,
+            "No message \""
+                + id
+                + "\" of this app is known here. If it was accepted, it is not written yet: ask"
+                + " again, and do not send it again.",
+            SOON,
+            null);
   }
 
   static ProblemException unknownDevice(String id) {
@@ -52,7 +78,10 @@ class Messages {
   ObjectNode message(AppId app, MessageId id) {
     MessageMapper.MessageRow row = mapper.find(app.value(), id.day(), id.value());
     if (row == null) {
-      return accepted.mustFind(app, id).map(Messages::form).orElseThrow(() -> unknown(id.value()));
+      return accepted
+          .mustFind(app, id)
+          .map(Messages::form)
+          .orElseThrow(() -> unknown(id, clock.instant()));
     }
     ObjectNode form = form(row);
     if (row.audience().isEmpty()) {
@@ -65,7 +94,7 @@ class Messages {
   ObjectNode deliveries(AppId app, MessageId id, @Nullable DeviceId device, Page page) {
     if (mapper.find(app.value(), id.day(), id.value()) == null) {
       DeliveryEvent.Accepted entry =
-          accepted.mustFind(app, id).orElseThrow(() -> unknown(id.value()));
+          accepted.mustFind(app, id).orElseThrow(() -> unknown(id, clock.instant()));
       return page.form(
           queued(entry, device, page), Messages::form, MessageMapper.DeliveryRow::deviceId);
     }

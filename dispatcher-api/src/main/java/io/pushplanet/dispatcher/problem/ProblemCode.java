@@ -29,6 +29,10 @@ public enum ProblemCode {
       404,
       "There is no such message",
       "Correct the id. The server deletes messages after the retention time."),
+  MESSAGE_NOT_KNOWN_YET(
+      404,
+      "This message is not known, or not yet",
+      "If you got this id in a 202, ask again after Retry-After, and do not send the message again. Otherwise correct the id."),
   CHANNEL_NOT_FOUND(
       404,
       "There is no such Live Activity channel",
