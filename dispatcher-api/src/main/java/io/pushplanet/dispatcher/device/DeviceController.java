@@ -11,6 +11,11 @@ import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
+import io.pushplanet.dispatcher.registration.RegisteredDevice;
+import io.pushplanet.dispatcher.registration.Registration;
+import io.pushplanet.dispatcher.registration.RegistrationReader;
+import io.pushplanet.dispatcher.session.SessionUpdate;
+import io.pushplanet.dispatcher.session.SessionUpdates;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.net.URI;
@@ -76,7 +81,7 @@ class DeviceController {
     // Read before the row: an update that is written in between is then in one of the two, or in
     // both.
     var told = sessions.told(caller.app(), given);
-    DeviceRegistry.Registered device =
+    RegisteredDevice device =
         registry.find(caller.app(), given).map(told::over).orElseThrow(() -> unknown(id));
     return json(ResponseEntity.ok(), WireForm.write(form.of(device)));
   }

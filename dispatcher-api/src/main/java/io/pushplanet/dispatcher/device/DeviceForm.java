@@ -4,6 +4,8 @@ import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.registration.RegisteredDevice;
+import io.pushplanet.dispatcher.registration.Registration;
 import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +28,7 @@ class DeviceForm {
   }
 
   /// Without the MQTT login.
-  ObjectNode of(DeviceRegistry.Registered device) {
+  ObjectNode of(RegisteredDevice device) {
     ObjectNode form = WireForm.mapper().createObjectNode();
     form.put("device", device.device().value());
     form.setAll(registration(device.registration()));
@@ -38,7 +40,7 @@ class DeviceForm {
 
   /// With the MQTT login of the device, if its MQTT channel is on.
   ObjectNode withLogin(AppId app, DeviceRegistry.Saved saved) {
-    DeviceRegistry.Registered device = saved.registered();
+    RegisteredDevice device = saved.registered();
     ObjectNode form = of(device);
     if (device.registration().channels().mqtt()) {
       ObjectNode mqtt = form.putObject("mqtt");

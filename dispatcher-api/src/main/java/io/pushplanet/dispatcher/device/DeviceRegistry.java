@@ -4,6 +4,8 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.dispatcher.denial.DeniedDevices;
+import io.pushplanet.dispatcher.registration.RegisteredDevice;
+import io.pushplanet.dispatcher.registration.Registration;
 import io.pushplanet.dispatcher.route.RouteChanges;
 import java.time.Clock;
 import java.time.Instant;
@@ -58,19 +60,11 @@ class DeviceRegistry {
     this.clock = clock;
   }
 
-  /// A device with its registration, as its rows have it.
-  record Registered(
-      DeviceId device,
-      Registration registration,
-      Instant createdAt,
-      Instant updatedAt,
-      Instant seenAt) {}
-
   /// @param created whether the device was unknown before
   /// @param passwordEnds when the password that the device is given expires, to the second
-  record Saved(Registered registered, boolean created, Instant passwordEnds) {}
+  record Saved(RegisteredDevice registered, boolean created, Instant passwordEnds) {}
 
-  Optional<Registered> find(AppId app, DeviceId device) {
+  Optional<RegisteredDevice> find(AppId app, DeviceId device) {
     DeviceMapper.DeviceRow row = mapper.find(app.value(), device.value());
     return row == null ? Optional.empty() : Optional.of(rows.read(app, device, row));
   }
@@ -91,7 +85,7 @@ class DeviceRegistry {
   /// @param change makes the new registration from the present one; the row is locked meanwhile
   /// @return empty when the device is unknown
   Optional<Saved> change(
-      AppId app, DeviceId device, Instant at, Function<Registered, Registration> change) {
+      AppId app, DeviceId device, Instant at, Function<RegisteredDevice, Registration> change) {
     return changing(
         app,
         device,

@@ -5,6 +5,9 @@ import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.dispatcher.input.Findings;
+import io.pushplanet.dispatcher.registration.RegisteredDevice;
+import io.pushplanet.dispatcher.registration.Registration;
+import io.pushplanet.dispatcher.registration.RegistrationReader;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -26,10 +29,10 @@ class DeviceRows {
     this.mapper = mapper;
   }
 
-  DeviceRegistry.Registered read(AppId app, DeviceId device, DeviceMapper.DeviceRow row) {
+  RegisteredDevice read(AppId app, DeviceId device, DeviceMapper.DeviceRow row) {
     Map<String, DeviceMapper.TokenRow> tokens =
         byChannel(mapper.tokens(app.value(), device.value()));
-    return new DeviceRegistry.Registered(
+    return new RegisteredDevice(
         device,
         new Registration(
             Platform.valueOf(row.platform().toUpperCase(Locale.ROOT)),

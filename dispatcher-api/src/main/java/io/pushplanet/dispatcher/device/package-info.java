@@ -1,4 +1,4 @@
-/// Registration, sessions, topics and tags of devices.
+/// Devices and what belongs to them: their registrations, topics and tags.
 @NullMarked
 package io.pushplanet.dispatcher.device;
 

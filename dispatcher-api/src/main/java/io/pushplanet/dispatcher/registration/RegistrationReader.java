@@ -1,4 +1,4 @@
-package io.pushplanet.dispatcher.device;
+package io.pushplanet.dispatcher.registration;
 
 import com.google.crypto.tink.subtle.EllipticCurves;
 import com.google.crypto.tink.subtle.EllipticCurves.CurveType;
@@ -27,14 +27,14 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /// Reads and validates registrations of devices. It reports every fault.
-final class RegistrationReader {
-  static final int LONGEST_VERSION = 64;
+public final class RegistrationReader {
+  public static final int LONGEST_VERSION = 64;
   private static final int LONGEST_TOKEN = 4_096;
   private static final int LONGEST_LOCALE = 35;
   private static final int LONGEST_TIMEZONE = 64;
 
   /// Also the most topics.
-  static final int MAX_TAGS = 100;
+  public static final int MAX_TAGS = 100;
 
   /// Apple says only that the token is binary and its length may change.
   private static final Pattern APNS_TOKEN =
@@ -56,24 +56,24 @@ final class RegistrationReader {
 
   private final Fields body;
 
-  RegistrationReader(ObjectNode body, Findings findings) {
+  public RegistrationReader(ObjectNode body, Findings findings) {
     this.body = new Fields(body, "", findings);
   }
 
   /// The id in the body, if there is one.
-  @Nullable DeviceId device() {
+  public @Nullable DeviceId device() {
     String id = body.text("device", 1_000);
     return id != null && AudienceReader.isDeviceId(body.findings(), body.at("device"), id)
         ? new DeviceId(id)
         : null;
   }
 
-  void wrongDevice(String detail) {
+  public void wrongDevice(String detail) {
     body.wrong("device", "other_device", detail);
   }
 
   /// @throws io.pushplanet.dispatcher.problem.ProblemException 422 with every fault
-  Registration registration() {
+  public Registration registration() {
     Platform platform = body.word("platform", Platform.class);
     if (!body.has("platform")) {
       body.wrong("platform", "required", "platform is one of android, ios, web, iot");
@@ -93,7 +93,7 @@ final class RegistrationReader {
     return new Registration(platform, channels, user, locale, timezone, tags, topics, version);
   }
 
-  static @Nullable String locale(Fields fields) {
+  public static @Nullable String locale(Fields fields) {
     String locale = fields.text("locale", LONGEST_LOCALE);
     if (locale == null) {
       return null;
@@ -112,7 +112,7 @@ final class RegistrationReader {
     return null;
   }
 
-  static @Nullable String timezone(Fields fields) {
+  public static @Nullable String timezone(Fields fields) {
     String zone = fields.text("timezone", LONGEST_TIMEZONE);
     if (zone != null && !ZONES.contains(zone)) {
       fields.wrong("timezone", "not_a_timezone", "timezone is an IANA name such as Asia/Seoul");
@@ -307,7 +307,7 @@ final class RegistrationReader {
 
   /// Applies a merge patch (RFC 7396) to the JSON form of a registration. Tokens and subscriptions
   /// of other vendors than Apple are replaced as a whole.
-  static ObjectNode merged(ObjectNode registration, ObjectNode patch) {
+  public static ObjectNode merged(ObjectNode registration, ObjectNode patch) {
     ObjectNode merged = registration.deepCopy();
     for (String name : new ArrayList<>(patch.propertyNames())) {
       JsonNode value = patch.get(name);

@@ -1,13 +1,15 @@
-package io.pushplanet.dispatcher.device;
+package io.pushplanet.dispatcher.session;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.dispatcher.registration.RegisteredDevice;
+import io.pushplanet.dispatcher.registration.Registration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /// The newest update of a device.
-record Seen(
+public record Seen(
     DeviceKey key,
     Instant at,
     @Nullable String appVersion,
@@ -34,12 +36,12 @@ record Seen(
   /// The device with this update. An update that is older than the row changes nothing: it has been
   /// written, or a later registration has replaced it. When the clocks of two dispatchers differ, or one was without Redis, an update may be left
   /// out here until the device reports again.
-  DeviceRegistry.Registered over(DeviceRegistry.Registered device) {
+  RegisteredDevice over(RegisteredDevice device) {
     if (at.isBefore(device.seenAt())) {
       return device;
     }
     Registration before = device.registration();
-    return new DeviceRegistry.Registered(
+    return new RegisteredDevice(
         device.device(),
         new Registration(
             before.platform(),

@@ -1,14 +1,16 @@
-package io.pushplanet.dispatcher.device;
+package io.pushplanet.dispatcher.session;
 
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
+import io.pushplanet.dispatcher.registration.RegistrationReader;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /// A report of the app on a device. Fields that are null stay as they are.
-record SessionUpdate(
+public record SessionUpdate(
     @Nullable String appVersion, @Nullable String locale, @Nullable String timezone) {
-  static SessionUpdate read(ObjectNode body) {
+  /// @throws io.pushplanet.dispatcher.problem.ProblemException 422 with every fault
+  public static SessionUpdate read(ObjectNode body) {
     Findings findings = new Findings();
     Fields fields = new Fields(body, "", findings);
     SessionUpdate update =

@@ -1,4 +1,4 @@
-package io.pushplanet.dispatcher.device;
+package io.pushplanet.dispatcher.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,8 +6,9 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.dispatcher.device.DeviceRegistry.Registered;
-import io.pushplanet.dispatcher.device.SessionUpdates.Told;
+import io.pushplanet.dispatcher.registration.RegisteredDevice;
+import io.pushplanet.dispatcher.registration.Registration;
+import io.pushplanet.dispatcher.session.SessionUpdates.Told;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,7 @@ class ToldTest {
   private static final DeviceId DEVICE = new DeviceId("d1");
   private static final Instant NOON = Instant.parse("2026-11-22T12:00:00Z");
 
-  private static Registered seenAt(Instant at) {
+  private static RegisteredDevice seenAt(Instant at) {
     Registration registration =
         new Registration(
             Platform.ANDROID,
@@ -27,7 +28,8 @@ class ToldTest {
             List.of(),
             List.of(),
             "2");
-    return new Registered(DEVICE, registration, NOON.minusSeconds(60), NOON.minusSeconds(60), at);
+    return new RegisteredDevice(
+        DEVICE, registration, NOON.minusSeconds(60), NOON.minusSeconds(60), at);
   }
 
   private static Seen version(String version, Instant at) {
@@ -36,7 +38,7 @@ class ToldTest {
 
   @Test
   void an_update_newer_than_the_row_replaces_only_its_own_fields() {
-    Registered device =
+    RegisteredDevice device =
         new Told(
                 NOON.plusSeconds(9), List.of(version("3", NOON), version("4", NOON.plusSeconds(1))))
             .over(seenAt(NOON));
@@ -49,7 +51,7 @@ class ToldTest {
   /// The update was read from Redis before the row, which has got a newer one meanwhile.
   @Test
   void an_update_older_than_the_row_is_ignored() {
-    Registered row = seenAt(NOON);
+    RegisteredDevice row = seenAt(NOON);
 
     assertThat(new Told(NOON.plusSeconds(9), List.of(version("1", NOON.minusMillis(1)))).over(row))
         .isEqualTo(row);

@@ -1,4 +1,4 @@
-package io.pushplanet.dispatcher.device;
+package io.pushplanet.dispatcher.registration;
 
 import io.pushplanet.common.device.Platform;
 import java.util.List;
@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param tags null leaves them as they are
 /// @param topics null leaves them as they are
-record Registration(
+public record Registration(
     Platform platform,
     Channels channels,
     @Nullable String user,
@@ -17,7 +17,8 @@ record Registration(
     @Nullable List<String> tags,
     @Nullable List<String> topics,
     @Nullable String appVersion) {
-  record Channels(
+  /// The ways on which the device can be reached.
+  public record Channels(
       boolean mqtt,
       @Nullable Token apns,
       @Nullable Token fcm,
@@ -30,7 +31,7 @@ record Registration(
   ///     [io.pushplanet.common.message.target.ApnsPushType] for APNs, `token` for HMS,
   ///     `subscription` for Web Push
   /// @param environment `production` or `sandbox`
-  record Token(String token, String kind, String environment) {
+  public record Token(String token, String kind, String environment) {
     @Override
     public String toString() {
       return "Token[***, " + kind + ", " + environment + "]";

@@ -1,4 +1,4 @@
-package io.pushplanet.dispatcher.device;
+package io.pushplanet.dispatcher.session;
 
 import io.lettuce.core.ScriptOutputType;
 import io.micrometer.core.instrument.Counter;
@@ -9,6 +9,7 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.LastSeen;
 import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.dispatcher.registration.RegisteredDevice;
 import io.pushplanet.dispatcher.route.RouteLookup;
 import java.time.Clock;
 import java.time.Instant;
@@ -24,7 +25,7 @@ import org.springframework.stereotype.Component;
 /// newest wins; [SessionWriter] writes them to MySQL soon. While Redis is away, updates go to MySQL
 /// one by one. Thread-safe.
 @Component
-class SessionUpdates {
+public class SessionUpdates {
   /// KEYS[1] pending; ARGV device, then time, version, locale, time zone. An empty part leaves the
   /// present value.
   private static final String PUT =
@@ -44,12 +45,16 @@ class SessionUpdates {
 
   private final RedisLink redis;
   private final RouteLookup routes;
-  private final DeviceMapper mapper;
+  private final SessionMapper mapper;
   private final Clock clock;
   private final Counter received;
 
   SessionUpdates(
-      RedisLink redis, RouteLookup routes, DeviceMapper mapper, Clock clock, MeterRegistry meters) {
+      RedisLink redis,
+      RouteLookup routes,
+      SessionMapper mapper,
+      Clock clock,
+      MeterRegistry meters) {
     this.redis = redis;
     this.routes = routes;
     this.mapper = mapper;
@@ -60,7 +65,7 @@ class SessionUpdates {
   /// Returns when the update would survive a crash of this process.
   ///
   /// @return whether the device is known
-  boolean update(AppId app, DeviceId device, SessionUpdate update) {
+  public boolean update(AppId app, DeviceId device, SessionUpdate update) {
     received.increment();
     if (routes.find(app, List.of(device)).isEmpty()) {
       return false;
@@ -83,9 +88,9 @@ class SessionUpdates {
   /// The updates of a device that may not have reached its row yet, oldest first.
   ///
   /// @param until later updates are not among them
-  record Told(Instant until, List<Seen> updates) {
-    DeviceRegistry.Registered over(DeviceRegistry.Registered stored) {
-      DeviceRegistry.Registered newest = stored;
+  public record Told(Instant until, List<Seen> updates) {
+    public RegisteredDevice over(RegisteredDevice stored) {
+      RegisteredDevice newest = stored;
       for (Seen update : updates) {
         newest = update.over(newest);
       }
@@ -94,7 +99,7 @@ class SessionUpdates {
   }
 
   /// Empty while Redis is away.
-  Told told(AppId app, DeviceId device) {
+  public Told told(AppId app, DeviceId device) {
     Instant until = clock.instant().truncatedTo(ChronoUnit.MILLIS);
     try {
       String field = field(app, device);

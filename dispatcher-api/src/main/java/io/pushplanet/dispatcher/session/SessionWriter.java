@@ -1,4 +1,4 @@
-package io.pushplanet.dispatcher.device;
+package io.pushplanet.dispatcher.session;
 
 import io.lettuce.core.MapScanCursor;
 import io.lettuce.core.ScanArgs;
@@ -195,7 +195,7 @@ class SessionWriter implements AutoCloseable {
       List<Seen> some = rows.subList(from, Math.min(rows.size(), from + AT_ONCE));
       transactions.executeWithoutResult(_ -> {
         try (SqlSession session = sessions.openSession(ExecutorType.BATCH)) {
-          DeviceMapper batch = session.getMapper(DeviceMapper.class);
+          SessionMapper batch = session.getMapper(SessionMapper.class);
           some.forEach(batch::seen);
           session.flushStatements();
         }

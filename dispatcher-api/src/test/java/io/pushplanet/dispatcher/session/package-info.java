@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.session;
+
+import org.jspecify.annotations.NullMarked;
