@@ -7,6 +7,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Duration;
+import org.apache.tomcat.util.http.InvalidParameterException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.web.ErrorResponse;
@@ -64,6 +65,10 @@ public final class ProblemAdvice {
       case HttpMediaTypeNotSupportedException wrong ->
           ProblemException.of(
               ProblemCode.UNSUPPORTED_MEDIA_TYPE, "Send Content-Type: application/json.");
+      case InvalidParameterException wrong ->
+          ProblemException.of(
+              ProblemCode.MALFORMED_REQUEST,
+              "The query cannot be read. It is UTF-8, percent-encoded, with few parameters.");
       case ErrorResponse known when known.getStatusCode().value() == 404 ->
           ProblemException.of(
               ProblemCode.NOT_FOUND,
