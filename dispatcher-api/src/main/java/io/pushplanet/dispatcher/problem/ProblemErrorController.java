@@ -2,6 +2,7 @@ package io.pushplanet.dispatcher.problem;
 
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.time.Duration;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.webmvc.error.ErrorController;
@@ -21,16 +22,19 @@ final class ProblemErrorController implements ErrorController {
   }
 
   @RequestMapping("${server.error.path:/error}")
-  ResponseEntity<byte[]> error(HttpServletRequest request) {
+  ResponseEntity<byte[]> error(HttpServletRequest request, HttpServletResponse response) {
     int status =
         request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer given
             ? given
             : 404;
     ProblemException problem =
         status == 408 ? ProblemException.tooSlow(stillness) : ProblemException.ofStatus(status);
+    String id = RequestId.of(request);
+    // No filter has seen a request that Tomcat refuses by itself.
+    response.setHeader(RequestId.HEADER, id);
     return ResponseEntity.status(problem.code().status())
         .headers(headers -> problem.headers().forEach(headers::set))
         .contentType(MediaType.APPLICATION_PROBLEM_JSON)
-        .body(problem.problem(RequestId.of(request)).json());
+        .body(problem.problem(id).json());
   }
 }
