@@ -7,6 +7,9 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.tomcat.util.http.InvalidParameterException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -108,8 +111,16 @@ public final class ProblemAdvice {
     return root.toString().lines().findFirst().orElse("");
   }
 
-  private static String[] allowed(HttpRequestMethodNotSupportedException wrong) {
+  /// Spring MVC serves HEAD wherever it serves GET, and does not name it.
+  private static Set<String> allowed(HttpRequestMethodNotSupportedException wrong) {
     String[] methods = wrong.getSupportedMethods();
-    return methods == null ? new String[0] : methods;
+    Set<String> allowed = new TreeSet<>();
+    if (methods != null) {
+      Collections.addAll(allowed, methods);
+    }
+    if (allowed.contains("GET")) {
+      allowed.add("HEAD");
+    }
+    return allowed;
   }
 }
