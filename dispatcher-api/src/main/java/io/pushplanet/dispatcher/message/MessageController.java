@@ -44,7 +44,10 @@ class MessageController {
       @RequestParam(name = "cursor", required = false) @Nullable String cursor) {
     return ok(
         messages.deliveries(
-            caller.app(), id(id), device == null ? null : asked(device), Page.read(limit, cursor)));
+            caller.app(),
+            id(id),
+            device == null ? null : asked(device),
+            Page.read(limit, cursor, DeviceId::isValid)));
   }
 
   @GetMapping("/v1/apps/{app}/devices/{device}/deliveries")
@@ -54,7 +57,9 @@ class MessageController {
       @PathVariable("device") String device,
       @RequestParam(name = "limit", required = false) @Nullable String limit,
       @RequestParam(name = "cursor", required = false) @Nullable String cursor) {
-    return ok(messages.deliveriesOf(caller.app(), device(device), Page.read(limit, cursor)));
+    return ok(
+        messages.deliveriesOf(
+            caller.app(), device(device), Page.read(limit, cursor, MessageId::isValid)));
   }
 
   @PostMapping("/v1/apps/{app}/messages/{id}:cancel")

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.function.Function;
-import java.util.regex.Pattern;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -18,19 +18,21 @@ public record Page(int limit, @Nullable String after) {
   private static final int USUAL = 100;
   private static final int MAX = 1_000;
 
-  /// The form of an id, which is what a cursor contains. For other texts MySQL may refuse the
-  /// comparison with an id.
-  private static final Pattern POSITION = Pattern.compile("[\\x21-\\x7e]{1,64}");
-
+  /// @param isId whether a text has the form of the ids by which the list is sorted. A cursor
+  ///     contains one: with the cursor of another list, the page would begin anywhere, and for some
+  ///     texts MySQL refuses the comparison with an id
   /// @throws io.pushplanet.dispatcher.problem.ProblemException 422
-  public static Page read(@Nullable String limit, @Nullable String cursor) {
+  public static Page read(@Nullable String limit, @Nullable String cursor, Predicate<String> isId) {
     Findings findings = new Findings();
     int rows = limit(limit, findings);
     String after = null;
     if (cursor != null && !cursor.isEmpty()) {
-      after = position(cursor);
+      after = position(cursor, isId);
       if (after == null) {
-        findings.add("?cursor", "not_a_cursor", "take cursor from next_cursor of the page before");
+        findings.add(
+            "?cursor",
+            "not_a_cursor",
+            "take cursor from next_cursor of the page before in this list");
       }
     }
     findings.refuse();
@@ -48,10 +50,10 @@ public record Page(int limit, @Nullable String after) {
     return rows;
   }
 
-  private static @Nullable String position(String cursor) {
+  private static @Nullable String position(String cursor, Predicate<String> isId) {
     try {
       String text = new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
-      return POSITION.matcher(text).matches() ? text : null;
+      return isId.test(text) ? text : null;
     } catch (IllegalArgumentException e) {
       return null;
     }
