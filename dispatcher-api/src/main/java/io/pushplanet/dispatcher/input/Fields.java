@@ -140,6 +140,18 @@ public final class Fields {
     return null;
   }
 
+  /// An object that is passed on as it is, because only its reader knows its fields.
+  public @Nullable ObjectNode tree(String name) {
+    ObjectNode tree = object(name);
+    if (tree != null && !isUnicode(tree)) {
+      wrong(name, "not_unicode", "a text contains half of a surrogate pair");
+    }
+    if (tree != null && !isFinite(tree)) {
+      wrong(name, "out_of_range", "a number is larger than any that a double holds");
+    }
+    return tree;
+  }
+
   public @Nullable Fields fields(String name) {
     ObjectNode object = object(name);
     return object == null ? null : new Fields(object, at(name), findings);
@@ -316,7 +328,7 @@ public final class Fields {
   }
 
   /// Whether all texts in a tree, and the names of its fields, are valid Unicode.
-  public static boolean isUnicode(JsonNode tree) {
+  private static boolean isUnicode(JsonNode tree) {
     for (Map.Entry<String, JsonNode> entry : tree.properties()) {
       if (!isUnicode(entry.getKey())) {
         return false;
@@ -325,6 +337,13 @@ public final class Fields {
     return tree.isString()
         ? isUnicode(tree.stringValue())
         : tree.valueStream().allMatch(Fields::isUnicode);
+  }
+
+  /// JSON can contain numbers such as 1e400, which would be passed on as the text "Infinity".
+  private static boolean isFinite(JsonNode tree) {
+    return tree.isFloatingPointNumber()
+        ? Double.isFinite(tree.doubleValue(Double.NaN))
+        : tree.valueStream().allMatch(Fields::isFinite);
   }
 
   private static String words(Duration duration) {

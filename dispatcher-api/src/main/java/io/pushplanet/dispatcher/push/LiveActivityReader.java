@@ -43,12 +43,12 @@ final class LiveActivityReader {
           "not_a_token",
           "an APNs token is hexadecimal, two digits a byte, 8 to 2,048 digits");
     }
-    ObjectNode state = object(activity, "content_state");
+    ObjectNode state = activity.tree("content_state");
     if (!activity.has("content_state")) {
       activity.wrong("content_state", "required", "content_state is required");
     }
     String type = activity.text("attributes_type", LONGEST_TYPE);
-    ObjectNode attributes = object(activity, "attributes");
+    ObjectNode attributes = activity.tree("attributes");
     if (event == Event.START) {
       require(activity, "attributes_type");
       require(activity, "attributes");
@@ -76,14 +76,6 @@ final class LiveActivityReader {
       activity.wrong("event", "required", "event is one of start, update, end");
     }
     return activity.word("event", Event.class);
-  }
-
-  private static @Nullable ObjectNode object(Fields activity, String name) {
-    ObjectNode object = activity.object(name);
-    if (object != null && !Fields.isUnicode(object)) {
-      activity.wrong(name, "not_unicode", "a text contains half of a surrogate pair");
-    }
-    return object;
   }
 
   private static void require(Fields activity, String name) {

@@ -229,10 +229,10 @@ final class SendRequestReader {
     if (overrides == null) {
       return Overrides.NONE;
     }
-    ObjectNode apns = overrides.object("apns");
-    ObjectNode fcm = overrides.object("fcm");
-    ObjectNode webpush = overrides.object("webpush");
-    ObjectNode hms = overrides.object("hms");
+    ObjectNode apns = overrides.tree("apns");
+    ObjectNode fcm = overrides.tree("fcm");
+    ObjectNode webpush = overrides.tree("webpush");
+    ObjectNode hms = overrides.tree("hms");
     overrides.done();
     if (hms != null) {
       noTargets(new Fields(hms, overrides.at("hms"), overrides.findings()), HMS_TARGETS);
@@ -243,11 +243,6 @@ final class SendRequestReader {
       ObjectNode data = message.object("data");
       if (data != null) {
         fcmData(new Fields(data, message.at("data"), overrides.findings()), data);
-      }
-    }
-    for (ObjectNode one : new ObjectNode[] {apns, fcm, webpush, hms}) {
-      if (one != null && !Fields.isUnicode(one)) {
-        request.wrong("overrides", "not_unicode", "a text contains half of a surrogate pair");
       }
     }
     return new Overrides(apns, fcm, webpush, hms);
