@@ -50,14 +50,25 @@ class BatchSend {
     Fields request = new Fields(body, "", findings);
     JsonNode messages = request.value("messages");
     request.done();
-    if (messages == null || !messages.isArray() || messages.isEmpty()) {
-      request.wrong("messages", "required", "messages is a list of 1 to 1,000 messages");
-    } else if (messages.size() > MAX) {
+    String fault = fault(messages);
+    if (fault != null) {
+      request.wrong("messages", fault, "messages is a list of 1 to 1,000 messages");
+    } else if (messages != null && messages.size() > MAX) {
       request.wrong(
           "messages", "too_many", "messages has " + messages.size() + " entries; at most 1,000");
     }
     findings.refuse();
     return messages == null ? List.of() : messages.valueStream().toList();
+  }
+
+  private static @Nullable String fault(@Nullable JsonNode messages) {
+    if (messages == null) {
+      return "required";
+    }
+    if (!messages.isArray()) {
+      return "not_a_list";
+    }
+    return messages.isEmpty() ? "empty" : null;
   }
 
   /// @param work gets a sign around each step that may take long; the ids of the messages are
