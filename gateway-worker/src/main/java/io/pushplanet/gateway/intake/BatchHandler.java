@@ -15,4 +15,8 @@ public interface BatchHandler {
   ///     the dead-letter queue as it is
   /// @throws RuntimeException when the message cannot be handled now: the broker hands it out again
   void handle(byte[] body, boolean redelivered, Ticket ticket);
+
+  /// The consumer takes no further messages, and waits for those in hand. A handler whose messages
+  /// wait ends these waits with an exception, so that other workers get the messages.
+  default void stopping() {}
 }

@@ -25,6 +25,7 @@ import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /// A queue on one connection. It has a consumer with the smallest prefetch, and adds another one
 /// each time that its window grows: RabbitMQ applies a changed prefetch only to later consumers,
@@ -282,8 +283,11 @@ final class ConsumedQueue {
     private void giveBack(Envelope envelope, Throwable why) {
       window.gaveBack();
       try {
-        LOG.warn(
-            "event=message_requeued queue={} reason=\"{}\"", subscription.queue(), why.toString());
+        LOG.atLevel(shared.running().getAsBoolean() ? Level.WARN : Level.INFO)
+            .log(
+                "event=message_requeued queue={} reason=\"{}\"",
+                subscription.queue(),
+                why.toString());
         LOG.debug("event=message_requeued queue={}", subscription.queue(), why);
         pause();
       } finally {

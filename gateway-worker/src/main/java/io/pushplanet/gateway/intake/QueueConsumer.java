@@ -141,6 +141,7 @@ public final class QueueConsumer implements SmartLifecycle {
   private void takeNoMore() {
     running = false;
     closed.countDown();
+    subscriptions.forEach(subscription -> subscription.handler().stopping());
   }
 
   /// Called by the thread that stops the consumer, and by the one that connected meanwhile. The
