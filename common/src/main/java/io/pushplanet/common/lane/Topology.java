@@ -73,6 +73,13 @@ public final class Topology {
     }
   }
 
+  /// Whether it is RabbitMQ, and not the embedded broker.
+  ///
+  /// @param server the properties of which the broker tells each connection
+  public static boolean isRabbitMq(Map<String, Object> server) {
+    return "RabbitMQ".equals(String.valueOf(server.get("product")));
+  }
+
   /// RabbitMQ's queue arguments; none for the embedded broker (Qpid), which closes the connection
   /// on any of them.
   ///
@@ -80,7 +87,7 @@ public final class Topology {
   /// `-1` turns that off there, and would mean 0 on 3.x, where there is no such limit
   /// (https://github.com/rabbitmq/rabbitmq-server/pull/11937).
   static Map<String, Object> arguments(Map<String, Object> server) {
-    if (!"RabbitMQ".equals(String.valueOf(server.get("product")))) {
+    if (!isRabbitMq(server)) {
       return Map.of();
     }
     String major = String.valueOf(server.get("version")).split("\\.", 2)[0];
