@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -81,9 +82,10 @@ public final class Fanout {
   ///
   /// @param again whether the broker has handed it out before. Then some devices of the page may
   ///     have got the message, which is looked up for such a push before it is sent
+  /// @return the lanes to which it brought messages
   /// @throws io.pushplanet.common.lane.BrokerUnavailable when not everything was confirmed
   /// @throws org.springframework.dao.DataAccessException when the database could not be read
-  public void expand(FanoutOrder order, boolean again) {
+  public Set<String> expand(FanoutOrder order, boolean again) {
     Push push = order.push();
     Instant now = clock.instant();
     // A time to live of zero means "now or never": such a message is still brought to the devices
@@ -92,7 +94,7 @@ public final class Fanout {
     if (tooLate || isCancelled(push)) {
       publishEvents(
           List.of(new DeliveryEvent.Expanded(push.app(), now, push.id(), List.of(), true)));
-      return;
+      return Set.of();
     }
     Optional<DeviceId> end = steps.end(order);
     DevicePage page =
@@ -105,7 +107,8 @@ public final class Fanout {
             && !page.recipients().isEmpty()
             && page.recipients().size() <= Push.MAX_RECIPIENTS;
     boolean mayBeOut = again || end.isPresent();
-    publishPage(mayBeOut ? push.postponed() : push, page.recipients(), endsInOneChunk, now);
+    Set<String> filled =
+        publishPage(mayBeOut ? push.postponed() : push, page.recipients(), endsInOneChunk, now);
     if (last != null) {
       DeviceId done = steps.fixEnd(order, last);
       lanes.publishAndWait(
@@ -115,6 +118,7 @@ public final class Fanout {
       publishEvents(
           List.of(new DeliveryEvent.Expanded(push.app(), now, push.id(), List.of(), true)));
     }
+    return filled;
   }
 
   private DevicePage after(@Nullable DeviceId after, FanoutOrder order) {
@@ -143,7 +147,8 @@ public final class Fanout {
   /// are confirmed before them.
   ///
   /// @param last whether the event of its only chunk is to tell that there are no more
-  private void publishPage(Push push, List<Recipient> page, boolean last, Instant now) {
+  /// @return the lanes of the chunks
+  private Set<String> publishPage(Push push, List<Recipient> page, boolean last, Instant now) {
     Set<DeviceKey> connected = connected(push, page);
     Map<Channel, List<Recipient>> byChannel = new LinkedHashMap<>();
     List<DeliveryEvent> events = new ArrayList<>();
@@ -169,6 +174,9 @@ public final class Fanout {
                     WireForm.write(push.to(chunk)))));
     confirms.await();
     recipients.increment(page.size());
+    return byChannel.keySet().stream()
+        .map(channel -> Topology.lane(channel, push.delivery().priority()))
+        .collect(Collectors.toSet());
   }
 
   private static List<List<Recipient>> chunks(List<Recipient> some) {

@@ -3,24 +3,16 @@ package io.pushplanet.gateway.fanout;
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.lane.LanePublisher;
-import io.pushplanet.common.lane.Topology;
-import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
-import io.pushplanet.common.wire.DeadItem;
-import io.pushplanet.common.wire.FanoutOrder;
-import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.intake.BatchHandler;
-import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
-import io.pushplanet.gateway.intake.Subscription;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
+import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.security.SecureRandom;
 import java.time.Clock;
-import java.util.ArrayList;
-import java.util.List;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
@@ -30,6 +22,9 @@ import org.springframework.context.annotation.Configuration;
 @EnableConfigurationProperties(FanoutSettings.class)
 @ForRole(Role.FANOUT)
 class FanoutConfiguration {
+  /// How long an order waits for a lane that is no longer full.
+  private static final Duration LOOK = Duration.ofMillis(100);
+
   @Bean
   Fanout fanout(
       DataSource database,
@@ -47,29 +42,55 @@ class FanoutConfiguration {
   }
 
   @Bean
-  QueueConsumer fanoutOrders(
-      ConnectionFactory connections,
+  LaneDepths laneDepths(ConnectionFactory connections) {
+    return new LaneDepths(connections);
+  }
+
+  @Bean
+  FanoutOrders fanoutOrders(
       Fanout fanout,
       FanoutSteps steps,
+      LaneDepths depths,
+      LanePublisher lanes,
       FanoutSettings settings,
+      MeterRegistry meters) {
+    return new FanoutOrders(
+        fanout::expand,
+        steps,
+        depths,
+        lanes,
+        settings.maxSteps(),
+        FanoutOrders.LONGEST_WAIT,
+        meters);
+  }
+
+  @Bean
+  QueueConsumer fanoutConsumer(
+      ConnectionFactory connections,
+      FanoutOrders orders,
       LanePublisher lanes,
       DeadLetters deadLetters,
       SecureRandom random,
       MeterRegistry meters) {
-    BatchHandler expand =
-        (body, redelivered, _) -> {
-          List<DeadItem> dead = new ArrayList<>();
-          steps.takeEach(
-              WireForm.readBatch(body, FanoutOrder.class, dead::add),
-              redelivered,
-              step -> fanout.expand(step, redelivered));
-          DeadItems.throwIfAny(dead);
-        };
-    List<Subscription> orders =
-        List.of(
-            new Subscription(Topology.fanout(Priority.HIGH), settings.prefetch(), expand),
-            new Subscription(Topology.fanout(Priority.NORMAL), settings.prefetch(), expand));
     return new QueueConsumer(
-        connections, "fanout", orders, lanes::takesNothing, deadLetters, random, meters);
+        connections,
+        "fanout",
+        orders.subscriptions(),
+        lanes::takesNothing,
+        deadLetters,
+        random,
+        meters);
+  }
+
+  @Bean
+  PeriodicTask looksAtLanes(FanoutOrders orders, MeterRegistry meters) {
+    return new PeriodicTask(
+        "lane-depths",
+        LOOK,
+        () -> {
+          orders.look();
+          return false;
+        },
+        meters);
   }
 }

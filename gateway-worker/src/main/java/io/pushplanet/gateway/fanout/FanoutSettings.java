@@ -7,8 +7,8 @@ import org.springframework.validation.annotation.Validated;
 
 /// How a worker of the role `fanout` expands broadcasts.
 ///
-/// @param prefetch broadcasts of each priority that one worker expands side by side; each takes a
-///     connection to MySQL
+/// @param maxSteps steps of each priority that one worker does side by side, each for 5,000 devices
+///     of a broadcast; each takes a connection to MySQL
 @Validated
 @ConfigurationProperties(prefix = "gateway.fanout", ignoreUnknownFields = false)
-record FanoutSettings(@Positive @DefaultValue("2") int prefetch) {}
+record FanoutSettings(@Positive @DefaultValue("2") int maxSteps) {}

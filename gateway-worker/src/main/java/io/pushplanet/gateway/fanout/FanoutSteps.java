@@ -7,7 +7,6 @@ import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.wire.FanoutOrder;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -29,8 +28,6 @@ final class FanoutSteps {
   /// operator may have replayed it.
   private static final Duration LONGEST_STEP = Duration.ofMinutes(10);
 
-  static final int MAX_FAILED = 3;
-
   private static final String DONE = "done";
 
   private final RedisLink redis;
@@ -39,30 +36,6 @@ final class FanoutSteps {
   FanoutSteps(RedisLink redis, Clock clock) {
     this.redis = redis;
     this.clock = clock;
-  }
-
-  /// Does the steps of orders that share an AMQP message. A failed step does not hold back its
-  /// neighbours, which may be other apps': the message is handed out again, and the finished steps
-  /// are left out then. After [#MAX_FAILED] failures, all further steps would fail as well.
-  ///
-  /// @throws RuntimeException of the first step that failed
-  void takeEach(List<FanoutOrder> orders, boolean redelivered, Consumer<FanoutOrder> expand) {
-    RuntimeException first = null;
-    int failed = 0;
-    for (FanoutOrder order : orders) {
-      try {
-        take(order, redelivered, expand);
-      } catch (RuntimeException e) {
-        first = first == null ? e : first;
-        failed++;
-        if (failed == MAX_FAILED) {
-          break;
-        }
-      }
-    }
-    if (first != null) {
-      throw first;
-    }
   }
 
   /// Does the step, unless it is done, or under way by another order. A failed step may begin

@@ -48,6 +48,7 @@ class FanoutIT {
   private final RedisClient client = RedisClient.create(servers.services().redis().toString());
   private final RedisLink redis = RedisLink.open(client);
   private final FanoutSteps steps = new FanoutSteps(redis, Clock.systemUTC());
+  private final LaneDepths depths = new LaneDepths(servers.connections());
   private final Fanout fanout =
       new Fanout(
           servers.database(),
@@ -95,6 +96,7 @@ class FanoutIT {
 
   @AfterEach
   void close() {
+    depths.close();
     redis.close();
     client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
     servers.close();
@@ -334,16 +336,14 @@ class FanoutIT {
   }
 
   private QueueConsumer consumer(MeterRegistry meters) {
-    return new FanoutConfiguration()
-        .fanoutOrders(
-            servers.connections(),
-            fanout,
-            steps,
-            new FanoutSettings(2),
-            servers.lanes(),
-            new DeadLetters(servers.connections(), Clock.systemUTC()),
-            new SecureRandom(),
-            meters);
+    FanoutConfiguration wiring = new FanoutConfiguration();
+    return wiring.fanoutConsumer(
+        servers.connections(),
+        wiring.fanoutOrders(fanout, steps, depths, servers.lanes(), new FanoutSettings(2), meters),
+        servers.lanes(),
+        new DeadLetters(servers.connections(), Clock.systemUTC()),
+        new SecureRandom(),
+        meters);
   }
 
   private static List<DeliveryEvent.Expanded> expanded(List<DeliveryEvent> events) {

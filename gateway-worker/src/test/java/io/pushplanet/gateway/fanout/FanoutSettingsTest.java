@@ -22,7 +22,8 @@ class FanoutSettingsTest {
   @Test
   void a_misspelt_setting_stops_the_start() {
     runner
-        .withPropertyValues("gateway.fanout.prefech=1")
-        .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("prefech"));
+        .withPropertyValues("gateway.fanout.max-step=1")
+        .run(
+            context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("max-step"));
   }
 }

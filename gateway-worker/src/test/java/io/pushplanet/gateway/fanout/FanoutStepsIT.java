@@ -14,8 +14,6 @@ import io.pushplanet.quickstart.services.LocalServices;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -75,46 +73,6 @@ class FanoutStepsIT {
     steps.take(order, false, expanded::add);
 
     assertThat(expanded).containsExactly(order);
-  }
-
-  @Test
-  void an_order_that_fails_keeps_no_neighbour_back() {
-    FanoutOrder slow = new FanoutOrder(aPush(clock).build(), new Audience.All(), null);
-    List<FanoutOrder> message = List.of(slow, order);
-    Consumer<FanoutOrder> expand =
-        one -> {
-          if (one.equals(slow)) {
-            throw new IllegalStateException("its page takes too long");
-          }
-          expanded.add(one);
-        };
-
-    for (boolean redelivered : List.of(false, true)) {
-      assertThatThrownBy(() -> steps.takeEach(message, redelivered, expand))
-          .isInstanceOf(IllegalStateException.class);
-    }
-
-    assertThat(expanded).containsExactly(order);
-  }
-
-  @Test
-  void where_all_orders_fail_not_all_are_tried() {
-    List<FanoutOrder> message =
-        Stream.generate(() -> new FanoutOrder(aPush(clock).build(), new Audience.All(), null))
-            .limit(10)
-            .toList();
-
-    assertThatThrownBy(() ->
-            steps.takeEach(
-                message,
-                false,
-                one -> {
-                  expanded.add(one);
-                  throw new IllegalStateException("MySQL is away");
-                }))
-        .isInstanceOf(IllegalStateException.class);
-
-    assertThat(expanded).hasSize(FanoutSteps.MAX_FAILED);
   }
 
   /// Its worker died for good, and an operator replays an order from the dead letters.
