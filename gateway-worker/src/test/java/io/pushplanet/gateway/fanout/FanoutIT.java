@@ -144,6 +144,15 @@ class FanoutIT {
   }
 
   @Test
+  void a_step_tells_which_lanes_it_filled() {
+    FanoutOrder order =
+        new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
+
+    assertThat(fanout.expand(order, false))
+        .containsExactlyInAnyOrder("push.mqtt.high", "push.fcm.high");
+  }
+
+  @Test
   void an_audience_without_anyone_has_an_end_too() throws Exception {
     expandAll(
         new FanoutOrder(
