@@ -63,12 +63,17 @@ final class PacketBytes {
     end += other.size();
   }
 
-  /// Returns the whole packet with this first byte.
-  byte[] frame(int firstByte) {
+  /// Returns the whole packet of this [type][PacketType].
+  byte[] frame(int type) {
+    return frame(type, 0);
+  }
+
+  /// @param flags those of PUBLISH
+  byte[] frame(int type, int flags) {
     int length = size();
     int lengthBytes = length < 128 ? 1 : length < 16_384 ? 2 : length < 2_097_152 ? 3 : 4;
     int start = HEADER_ROOM - lengthBytes - 1;
-    bytes[start] = (byte) firstByte;
+    bytes[start] = (byte) (PacketType.firstByte(type) | flags);
     for (int index = 0, rest = length; index < lengthBytes; index++, rest >>>= 7) {
       bytes[start + 1 + index] = (byte) ((rest & 0x7F) | (index < lengthBytes - 1 ? 0x80 : 0));
     }

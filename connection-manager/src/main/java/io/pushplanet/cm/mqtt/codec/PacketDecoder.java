@@ -21,85 +21,104 @@ import org.jspecify.annotations.Nullable;
 /// Reads the next control packet. Stateless and thread-safe; the caller passes the version and the
 /// limits of its connection. Keeps no reference to the buffer, whose byte order does not matter.
 public final class PacketDecoder {
-  private static final int CONNECT = 1;
-  private static final int PUBLISH = 3;
-  private static final int SUBSCRIBE = 8;
-
-  /// The lower four bits that each packet type must have; PUBLISH has real flags there.
-  private static final int[] RESERVED_FLAGS = {-1, 0, 0, -1, 0, 0, 2, 0, 2, 0, 2, 0, 0, 0, 0, 0};
+  private static final int MAX_LENGTH_BYTES = 4;
 
   /// Reads one packet from `input`. After a whole packet the position is behind it; otherwise it is
-  /// unchanged. `version` is null until a CONNECT has been accepted; then, and only then, the
-  /// packet must be a CONNECT.
+  /// unchanged. `version` is null until a CONNECT has been accepted; until then the packet must be
+  /// a CONNECT.
   public DecodeOutcome decode(
       ByteBuffer input, @Nullable MqttVersion version, PacketLimits limits) {
-    int start = input.position();
-    if (input.remaining() < 1) {
+    if (!input.hasRemaining()) {
       return DecodeOutcome.Incomplete.INSTANCE;
-    }
-    int first = input.get(start) & 0xFF;
-    int type = first >> 4;
-    if (version == null && type != CONNECT) {
-      return new DecodeOutcome.Refused(
-          ReasonCode.PROTOCOL_ERROR, "the first packet is not CONNECT", null);
-    }
-    if (type == 0 || (type != PUBLISH && (first & 0x0F) != RESERVED_FLAGS[type])) {
-      return new DecodeOutcome.Refused(
-          ReasonCode.MALFORMED_PACKET, "reserved flags in the fixed header", version);
-    }
-    int length = 0;
-    int header = 1;
-    while (true) {
-      if (header > 4) {
-        return new DecodeOutcome.Refused(
-            ReasonCode.MALFORMED_PACKET, "remaining length of more than four bytes", version);
-      }
-      if (input.remaining() <= header) {
-        return DecodeOutcome.Incomplete.INSTANCE;
-      }
-      int next = input.get(start + header) & 0xFF;
-      length |= (next & 0x7F) << (7 * (header - 1));
-      header++;
-      if ((next & 0x80) == 0) {
-        if (next == 0 && header > 2) {
-          return new DecodeOutcome.Refused(
-              ReasonCode.MALFORMED_PACKET, "remaining length longer than needed", version);
-        }
-        break;
-      }
-    }
-    if (length > limits.packetBytes()) {
-      return new DecodeOutcome.Refused(
-          ReasonCode.PACKET_TOO_LARGE,
-          "packet of " + length + " bytes, allowed are " + limits.packetBytes(),
-          version == null ? versionAhead(input, start + header) : version);
-    }
-    if (input.remaining() < header + length) {
-      return DecodeOutcome.Incomplete.INSTANCE;
-    }
-    var body = new PacketBody(input.slice(start + header, length), limits);
-    input.position(start + header + length);
-    if (type == CONNECT) {
-      return connect(body);
     }
     try {
-      // The version is null only before CONNECT, and that case has been refused above.
-      return new DecodeOutcome.Decoded(
-          packet(type, first & 0x0F, body, version == MqttVersion.V5, limits));
+      int start = input.position();
+      int firstByte = input.get(start) & 0xFF;
+      checkFirst(firstByte, version);
+      int lengthBytes = lengthBytes(input, start + 1);
+      if (lengthBytes == 0) {
+        return DecodeOutcome.Incomplete.INSTANCE;
+      }
+      int body = start + 1 + lengthBytes;
+      int length = length(input, start + 1, lengthBytes);
+      if (length > limits.packetBytes()) {
+        return tooLarge(length, limits, version == null ? versionAhead(input, body) : version);
+      }
+      if (input.limit() - body < length) {
+        return DecodeOutcome.Incomplete.INSTANCE;
+      }
+      input.position(body + length);
+      return whole(firstByte, new PacketBody(input.slice(body, length), limits), version, limits);
     } catch (ProtocolViolation violation) {
       return new DecodeOutcome.Refused(violation.reason(), violation.why(), version);
     }
   }
 
+  private static void checkFirst(int firstByte, @Nullable MqttVersion version) {
+    if (version == null && PacketType.of(firstByte) != PacketType.CONNECT) {
+      throw protocolError("the first packet is not CONNECT");
+    }
+    if (!PacketType.isValid(firstByte)) {
+      throw malformed("reserved flags in the fixed header");
+    }
+  }
+
+  /// Counts the bytes of the remaining length: all but the last have the highest bit set.
+  ///
+  /// @return 0 when the last one has not arrived
+  private static int lengthBytes(ByteBuffer input, int at) {
+    int arrived = Math.min(input.limit() - at, MAX_LENGTH_BYTES);
+    for (int index = 0; index < arrived; index++) {
+      byte next = input.get(at + index);
+      if (next == 0 && index > 0) {
+        throw malformed("remaining length longer than needed");
+      }
+      if (next >= 0) {
+        return index + 1;
+      }
+    }
+    if (arrived == MAX_LENGTH_BYTES) {
+      throw malformed("remaining length of more than four bytes");
+    }
+    return 0;
+  }
+
+  private static int length(ByteBuffer input, int at, int lengthBytes) {
+    int length = 0;
+    for (int index = 0; index < lengthBytes; index++) {
+      length |= (input.get(at + index) & 0x7F) << (7 * index);
+    }
+    return length;
+  }
+
+  private static DecodeOutcome tooLarge(
+      int length, PacketLimits limits, @Nullable MqttVersion version) {
+    return new DecodeOutcome.Refused(
+        ReasonCode.PACKET_TOO_LARGE,
+        "packet of " + length + " bytes, allowed are " + limits.packetBytes(),
+        version);
+  }
+
   /// Finds the version of a CONNECT in the bytes that have arrived, so that even an oversized one
   /// is answered.
   private static @Nullable MqttVersion versionAhead(ByteBuffer input, int body) {
-    return input.limit() > body + 6
-            && input.getShort(body) == 4
-            && input.getInt(body + 2) == 0x4D515454
-            && input.get(body + 6) == 5
+    // A slice is big-endian, whatever the buffer is.
+    ByteBuffer ahead = input.slice(body, input.limit() - body);
+    return ahead.limit() > 6
+            && ahead.getShort(0) == 4
+            && ahead.getInt(2) == 0x4D515454
+            && ahead.get(6) == 5
         ? MqttVersion.V5
         : null;
+  }
+
+  private static DecodeOutcome whole(
+      int firstByte, PacketBody body, @Nullable MqttVersion version, PacketLimits limits) {
+    if (PacketType.of(firstByte) == PacketType.CONNECT) {
+      return connect(body);
+    }
+    // The version is null only before CONNECT, and that case has been refused.
+    return new DecodeOutcome.Decoded(packet(firstByte, body, version == MqttVersion.V5, limits));
   }
 
   private static DecodeOutcome connect(PacketBody body) {
@@ -165,20 +184,23 @@ public final class PacketDecoder {
   }
 
   private static MqttPacket packet(
-      int type, int flags, PacketBody body, boolean v5, PacketLimits limits) {
+      int firstByte, PacketBody body, boolean v5, PacketLimits limits) {
+    int type = PacketType.of(firstByte);
     MqttPacket packet =
         switch (type) {
-          case 2 -> connAck(body, v5);
-          case PUBLISH -> publish(flags, body, v5);
-          case 4, 5, 6, 7 -> acknowledgement(type, body, v5);
-          case SUBSCRIBE -> subscribe(body, v5, limits);
-          case 9 -> subAck(body, v5);
-          case 10 -> unsubscribe(body, v5, limits);
-          case 11 -> unsubAck(body, v5);
-          case 12 -> new MqttPacket.PingReq();
-          case 13 -> new MqttPacket.PingResp();
-          case 14 -> disconnect(body, v5);
-          default -> auth(body, v5);
+          case PacketType.CONNACK -> connAck(body, v5);
+          case PacketType.PUBLISH -> publish(firstByte, body, v5);
+          case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBREL, PacketType.PUBCOMP ->
+              acknowledgement(type, body, v5);
+          case PacketType.SUBSCRIBE -> subscribe(body, v5, limits);
+          case PacketType.SUBACK -> subAck(body, v5);
+          case PacketType.UNSUBSCRIBE -> unsubscribe(body, v5, limits);
+          case PacketType.UNSUBACK -> unsubAck(body, v5);
+          case PacketType.PINGREQ -> new MqttPacket.PingReq();
+          case PacketType.PINGRESP -> new MqttPacket.PingResp();
+          case PacketType.DISCONNECT -> disconnect(body, v5);
+          case PacketType.AUTH -> auth(body, v5);
+          default -> throw new AssertionError("refused by its first byte: " + type);
         };
     body.end();
     return packet;
@@ -193,9 +215,10 @@ public final class PacketDecoder {
         flags == 1, body.unsignedByte(), properties(body, v5, Place.CONNACK));
   }
 
-  private static MqttPacket publish(int flags, PacketBody body, boolean v5) {
-    QoS qos = body.qos((flags >> 1) & 3);
-    boolean duplicate = (flags & 0x08) != 0;
+  private static MqttPacket publish(int firstByte, PacketBody body, boolean v5) {
+    QoS qos = body.qos((firstByte >> 1) & 3);
+    boolean duplicate = (firstByte & PacketType.DUPLICATE) != 0;
+    boolean retain = (firstByte & PacketType.RETAIN) != 0;
     if (qos == QoS.AT_MOST_ONCE && duplicate) {
       throw malformed("DUP at QoS 0");
     }
@@ -206,7 +229,7 @@ public final class PacketDecoder {
       throw v5 ? protocolError("neither topic nor alias") : malformed("an empty topic");
     }
     return new MqttPacket.Publish(
-        topic, new Binary(body.rest()), qos, (flags & 0x01) != 0, duplicate, packetId, properties);
+        topic, new Binary(body.rest()), qos, retain, duplicate, packetId, properties);
   }
 
   private static MqttPacket acknowledgement(int type, PacketBody body, boolean v5) {
@@ -215,9 +238,9 @@ public final class PacketDecoder {
     MqttProperties properties =
         v5 && body.hasMore() ? body.properties(Place.ACK) : MqttProperties.NONE;
     return switch (type) {
-      case 4 -> new MqttPacket.PubAck(packetId, reason, properties);
-      case 5 -> new MqttPacket.PubRec(packetId, reason, properties);
-      case 6 -> new MqttPacket.PubRel(packetId, reason, properties);
+      case PacketType.PUBACK -> new MqttPacket.PubAck(packetId, reason, properties);
+      case PacketType.PUBREC -> new MqttPacket.PubRec(packetId, reason, properties);
+      case PacketType.PUBREL -> new MqttPacket.PubRel(packetId, reason, properties);
       default -> new MqttPacket.PubComp(packetId, reason, properties);
     };
   }

@@ -15,8 +15,6 @@ import java.util.List;
 /// Writes control packets of either version as one array each. Stateless and thread-safe. It writes
 /// both directions' packets, so that the tests' raw client and the server cannot diverge.
 public final class PacketEncoder {
-  private static final int DUPLICATE = 0x08;
-
   public byte[] encode(MqttPacket packet, MqttVersion version) {
     boolean v5 = version == MqttVersion.V5;
     var body = new PacketBytes();
@@ -26,33 +24,45 @@ public final class PacketEncoder {
         body.write(ack.sessionPresent() ? 1 : 0);
         body.write(ack.code());
         properties(body, v5, ack.properties());
-        yield body.frame(0x20);
+        yield body.frame(PacketType.CONNACK);
       }
       case MqttPacket.Publish publish -> publish(body, v5, publish);
       case MqttPacket.PubAck ack ->
-          acknowledgement(body, 0x40, v5, ack.packetId(), ack.reason(), ack.properties());
+          acknowledgement(
+              body, PacketType.PUBACK, v5, ack.packetId(), ack.reason(), ack.properties());
       case MqttPacket.PubRec ack ->
-          acknowledgement(body, 0x50, v5, ack.packetId(), ack.reason(), ack.properties());
+          acknowledgement(
+              body, PacketType.PUBREC, v5, ack.packetId(), ack.reason(), ack.properties());
       case MqttPacket.PubRel ack ->
-          acknowledgement(body, 0x62, v5, ack.packetId(), ack.reason(), ack.properties());
+          acknowledgement(
+              body, PacketType.PUBREL, v5, ack.packetId(), ack.reason(), ack.properties());
       case MqttPacket.PubComp ack ->
-          acknowledgement(body, 0x70, v5, ack.packetId(), ack.reason(), ack.properties());
+          acknowledgement(
+              body, PacketType.PUBCOMP, v5, ack.packetId(), ack.reason(), ack.properties());
       case MqttPacket.Subscribe subscribe -> subscribe(body, v5, subscribe);
       case MqttPacket.SubAck ack ->
-          codes(body, 0x90, v5, ack.packetId(), ack.codes(), ack.properties());
+          codes(body, PacketType.SUBACK, v5, ack.packetId(), ack.codes(), ack.properties());
       case MqttPacket.Unsubscribe unsubscribe -> {
         body.shortInteger(unsubscribe.packetId());
         properties(body, v5, unsubscribe.properties());
         unsubscribe.filters().forEach(body::text);
-        yield body.frame(0xA2);
+        yield body.frame(PacketType.UNSUBSCRIBE);
       }
       case MqttPacket.UnsubAck ack ->
-          codes(body, 0xB0, v5, ack.packetId(), v5 ? ack.codes() : List.of(), ack.properties());
-      case MqttPacket.PingReq _ -> body.frame(0xC0);
-      case MqttPacket.PingResp _ -> body.frame(0xD0);
+          codes(
+              body,
+              PacketType.UNSUBACK,
+              v5,
+              ack.packetId(),
+              v5 ? ack.codes() : List.of(),
+              ack.properties());
+      case MqttPacket.PingReq _ -> body.frame(PacketType.PINGREQ);
+      case MqttPacket.PingResp _ -> body.frame(PacketType.PINGRESP);
       case MqttPacket.Disconnect disconnect ->
-          reasoned(body, 0xE0, v5, disconnect.reason().code(), disconnect.properties());
-      case MqttPacket.Auth auth -> reasoned(body, 0xF0, v5, auth.code(), auth.properties());
+          reasoned(
+              body, PacketType.DISCONNECT, v5, disconnect.reason().code(), disconnect.properties());
+      case MqttPacket.Auth auth ->
+          reasoned(body, PacketType.AUTH, v5, auth.code(), auth.properties());
     };
   }
 
@@ -81,7 +91,7 @@ public final class PacketEncoder {
     if (connect.password() != null) {
       body.binary(connect.password().bytes());
     }
-    return body.frame(0x10);
+    return body.frame(PacketType.CONNECT);
   }
 
   private static byte[] publish(PacketBytes body, boolean v5, MqttPacket.Publish publish) {
@@ -92,10 +102,10 @@ public final class PacketEncoder {
     properties(body, v5, publish.properties());
     body.raw(publish.payload().bytes());
     return body.frame(
-        0x30
-            | (publish.duplicate() ? DUPLICATE : 0)
+        PacketType.PUBLISH,
+        (publish.duplicate() ? PacketType.DUPLICATE : 0)
             | publish.qos().ordinal() << 1
-            | (publish.retain() ? 1 : 0));
+            | (publish.retain() ? PacketType.RETAIN : 0));
   }
 
   /// Copies a PUBLISH of QoS 1, for another recipient.
@@ -104,7 +114,7 @@ public final class PacketEncoder {
   public static byte[] copyOfPublish(byte[] publish, int packetId, boolean duplicate) {
     byte[] copy = publish.clone();
     if (duplicate) {
-      copy[0] |= DUPLICATE;
+      copy[0] |= PacketType.DUPLICATE;
     }
     int at = 1;
     // The remaining length: all its bytes but the last have the highest bit set.
@@ -150,7 +160,7 @@ public final class PacketEncoder {
       }
       body.write(options);
     }
-    return body.frame(0x82);
+    return body.frame(PacketType.SUBSCRIBE);
   }
 
   private static byte[] codes(

@@ -10,6 +10,7 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -75,11 +76,25 @@ class PacketDecoderTest {
 
   @Test
   void an_oversized_connect_of_mqtt_5_is_recognised_from_the_bytes_that_are_there() {
-    var input = ByteBuffer.wrap(HexFormat.of().parseHex("10FFFF7F00044D51545405"));
+    for (var order : List.of(ByteOrder.BIG_ENDIAN, ByteOrder.LITTLE_ENDIAN)) {
+      var input = ByteBuffer.wrap(HexFormat.of().parseHex("10FFFF7F00044D51545405")).order(order);
 
-    var outcome = (DecodeOutcome.Refused) decode(input, null);
+      var outcome = (DecodeOutcome.Refused) decode(input, null);
 
-    assertThat(outcome.version()).isEqualTo(MqttVersion.V5);
+      assertThat(outcome.version()).as("%s", order).isEqualTo(MqttVersion.V5);
+    }
+  }
+
+  @Test
+  void until_the_remaining_length_has_arrived_a_packet_is_incomplete() {
+    for (var hex : List.of("", "30", "3080", "308080", "30808080")) {
+      var input = ByteBuffer.wrap(HexFormat.of().parseHex(hex));
+
+      assertThat(decode(input, MqttVersion.V5))
+          .as(hex)
+          .isInstanceOf(DecodeOutcome.Incomplete.class);
+      assertThat(input.position()).as(hex).isZero();
+    }
   }
 
   @Test
