@@ -8,6 +8,7 @@ import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
 import io.pushplanet.cm.mqtt.link.Link;
+import io.pushplanet.cm.mqtt.link.PlainLink;
 import io.pushplanet.cm.transport.AtOnceLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.message.MessageId;
@@ -16,7 +17,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// A device whose socket takes every byte and never reports that it is empty.
-public class QuietClient implements DeviceSession.Owner, Link {
+public class QuietClient implements DeviceSession.Owner, PlainLink {
   /// The messages, in the order in which they were sent.
   public final List<byte[]> sent = new ArrayList<>();
 

@@ -9,15 +9,15 @@ import io.pushplanet.cm.mqtt.codec.PacketDecoder;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.KeepAlive;
-import io.pushplanet.cm.mqtt.link.Link;
 import io.pushplanet.cm.mqtt.link.MqttPeer;
+import io.pushplanet.cm.mqtt.link.PlainLink;
 import io.pushplanet.cm.transport.Loop;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /// The node's end of a device's connection. Packets keep their order and are delayed in both
 /// directions; while the node stands still the kernel keeps them.
-final class SimLink implements Link {
+final class SimLink implements PlainLink {
   private static final PacketEncoder ENCODER = new PacketEncoder();
   private static final PacketDecoder DECODER = new PacketDecoder();
   private static final PacketLimits LIMITS = PacketLimits.UNAUTHENTICATED.withPacketBytes(1 << 16);

@@ -16,55 +16,43 @@ public interface Link {
 
   /// The peer's address until it has been [accepted][#accept]; null from then on, or if it has
   /// none.
-  default @Nullable InetAddress source() {
-    return null;
-  }
+  @Nullable InetAddress source();
 
   boolean isOpen();
 
   /// Closes the link if the peer has gone, which is not noticed while reading pauses.
-  default void closeIfPeerLeft() {}
+  void closeIfPeerLeft();
 
   boolean isV5();
 
-  default ListenerKind listenerKind() {
-    return ListenerKind.MQTT;
-  }
+  ListenerKind listenerKind();
 
   /// Whether the client wants reason strings.
-  default boolean explains() {
-    return false;
-  }
+  boolean explains();
 
   /// The CONNECT is accepted, and from now on these rules apply. `explains`: the client wants
   /// reason strings.
   void accept(MqttVersion spoken, PacketLimits limits, KeepAlive keepAlive, boolean explains);
 
   /// The keep-alive to grant instead of `granted`, from what is known about the peer's network.
-  default KeepAlive advised(MqttPacket.Connect connect, KeepAlive granted) {
-    return granted;
-  }
+  KeepAlive advised(MqttPacket.Connect connect, KeepAlive granted);
 
   /// Whether any bytes have come since then, so that the peer lives, however slow it is. Bytes that
   /// lay unread until [#resumeReading] may have come at any time.
-  default boolean hasHeardSince(long nanos) {
-    return true;
-  }
+  boolean hasHeardSince(long nanos);
 
   /// Whether the peer has sent a packet since it was accepted. Packets that are read in the turn of
   /// [#resumeReading] were sent before.
-  default boolean hasSpoken() {
-    return true;
-  }
+  boolean hasSpoken();
 
   /// No bytes have come since a packet was sent at that time: the path to the peer is dead.
-  default void pathDied(long sentNanos) {}
+  void pathDied(long sentNanos);
 
   /// The peer does not acknowledge, so packets sent to it prove nothing about its path.
-  default void teachesNothing() {}
+  void teachesNothing();
 
   /// From now on the peer is [swept][MqttPeer#swept] every second; a write has the same effect.
-  default void watch() {}
+  void watch();
 
   /// Until [#resumeReading] the peer does not count as silent.
   void pauseReading();
