@@ -5,32 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.session.QuietClient;
-import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.common.wire.WireForm;
-import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class OutcomeBatchesTest {
   private final List<NodeOutcomes> told = new ArrayList<>();
-  private final Queue<Runnable> tasks = new ArrayDeque<>();
-  private final Queue<Runnable> later = new ArrayDeque<>();
+  private final HandLoop loop = new HandLoop();
   private final OutcomeBatches batches =
       new OutcomeBatches(
-          new QuietClient() {
-            @Override
-            public Loop loop() {
-              return new HandedTasks();
-            }
-
+          new QuietClient(loop) {
             @Override
             public void send(MqttPacket packet) {
               byte[] payload = ((MqttPacket.Publish) packet).payload().bytes();
@@ -38,24 +29,6 @@ class OutcomeBatchesTest {
             }
           },
           new DeliveryMetrics(new SimpleMeterRegistry()));
-
-  private final class HandedTasks implements Loop {
-    @Override
-    public void execute(Runnable task) {
-      tasks.add(task);
-    }
-
-    @Override
-    public void executeAfter(Duration wait, Runnable task) {
-      assertThat(wait).isEqualTo(OutcomeBatches.GATHER);
-      later.add(task);
-    }
-
-    @Override
-    public long nowNanos() {
-      return 0;
-    }
-  }
 
   @BeforeEach
   void subscribe() {
@@ -66,42 +39,44 @@ class OutcomeBatchesTest {
   @Test
   void delivered_targets_of_a_broadcast_gather_until_their_time_is_over() {
     batches.delivered("f1", 0);
-    turn();
+    loop.turn();
     batches.delivered("f1", 1);
     batches.delivered("f2", 7);
     batches.delivered("f1", 2);
-    turn();
+    loop.turn();
+    assertThat(loop.timers()).isOne();
+    loop.nowNanos += OutcomeBatches.GATHER.toNanos() - 1;
+    loop.turn();
     assertThat(told).isEmpty();
-    assertThat(later).hasSize(1);
 
-    later.remove().run();
+    loop.nowNanos++;
+    loop.turn();
 
     assertThat(told)
         .containsExactly(
             new NodeOutcomes("f1", List.of(), List.of(0, 2)),
             new NodeOutcomes("f2", List.of(), List.of(7, 7)));
     batches.delivered("f1", 3);
-    turn();
-    later.remove().run();
+    gather();
     assertThat(told).hasSize(3);
   }
 
   @Test
   void any_other_outcome_leaves_in_the_next_turn_with_those_that_have_gathered() {
     batches.delivered("f1", 0);
-    turn();
+    loop.turn();
 
     batches.answer("f2", new Outcome(4, Result.TIMEOUT, null));
-    turn();
+    loop.turn();
 
     assertThat(told).extracting(NodeOutcomes::frame).containsExactly("f1", "f2");
-    later.remove().run();
+    gather();
     assertThat(told).hasSize(2);
   }
 
-  private void turn() {
-    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-      task.run();
-    }
+  private void gather() {
+    loop.turn();
+    loop.nowNanos += OutcomeBatches.GATHER.toNanos();
+    loop.turn();
   }
 }

@@ -10,7 +10,7 @@ import io.pushplanet.cm.directory.Directory.FormerSession;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.cm.session.Subscription;
-import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
@@ -43,7 +43,7 @@ class CommandPipelineTest {
   private final ArrayDeque<Runnable> sender = new ArrayDeque<>();
   private final Asked asked = new Asked();
   private final HandLoop loop = new HandLoop();
-  private final HandLoop broken = new HandLoop();
+  private final BreakingLoop broken = new BreakingLoop();
   private final List<String> told = new ArrayList<>();
   private final List<Command> unconfirmed = new ArrayList<>();
   private int refusals;
@@ -82,7 +82,7 @@ class CommandPipelineTest {
 
     send();
 
-    assertThat(loop.tasks).hasSize(1);
+    assertThat(loop.tasks()).isOne();
     loop.turn();
     assertThat(told).containsExactly("0 has 100", "1 has 101", "2 has 102");
   }
@@ -228,7 +228,7 @@ class CommandPipelineTest {
     claim(0, broken);
     clock.advance(Duration.ofSeconds(6));
     commands.add(new Command.Release(device(1), 7), null);
-    broken.breaksAt = 1;
+    broken.breaks = true;
 
     send();
 
@@ -257,7 +257,7 @@ class CommandPipelineTest {
   void a_callback_is_not_called_again_when_another_hand_over_fails() {
     claim(0);
     claim(1, broken);
-    broken.breaksAt = 1;
+    broken.breaks = true;
 
     send();
     loop.turn();
@@ -271,7 +271,7 @@ class CommandPipelineTest {
     claim(0, broken);
     clock.advance(Duration.ofSeconds(6));
     claim(1);
-    broken.breaksAt = 1;
+    broken.breaks = true;
 
     send();
     loop.turn();
@@ -389,33 +389,17 @@ class CommandPipelineTest {
     return meters.get("cm.session.directory.failures").counter().count();
   }
 
-  /// Runs its tasks when the test calls [#turn].
-  private static final class HandLoop implements Loop {
-    private final List<Runnable> tasks = new ArrayList<>();
-    private int times;
-    private int breaksAt;
+  /// A loop that cannot take a task.
+  private static final class BreakingLoop extends HandLoop {
+    private boolean breaks;
 
     @Override
     public void execute(Runnable task) {
-      if (++times == breaksAt) {
+      if (breaks) {
+        breaks = false;
         throw new LinkageError("a class is missing");
       }
-      tasks.add(task);
-    }
-
-    @Override
-    public void executeAfter(Duration wait, Runnable task) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public long nowNanos() {
-      return 0;
-    }
-
-    void turn() {
-      tasks.forEach(Runnable::run);
-      tasks.clear();
+      super.execute(task);
     }
   }
 

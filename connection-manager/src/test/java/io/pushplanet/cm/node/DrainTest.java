@@ -18,6 +18,7 @@ import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.transport.AtOnceLoop;
+import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.gate.AcceptGate;
 import io.pushplanet.cm.transport.gate.GateSettings;
@@ -112,14 +113,14 @@ class DrainTest {
 
   @Test
   void a_device_on_a_slow_loop_is_counted_once() {
-    var tasks = new ArrayList<Runnable>();
-    var slow = comes(new Client(new SlowLoop(tasks)), "d1", 1 << 20);
+    var loop = new HandLoop();
+    var slow = comes(new Client(loop), "d1", 1 << 20);
     drain.begin(500);
 
     timer.advance(NOTICE.plus(TURN));
-    assertThat(tasks).as("it was given the device again").hasSizeGreaterThan(1);
+    assertThat(loop.tasks()).as("it was given the device again").isGreaterThan(1);
     assertThat(drain.progress().told()).isZero();
-    tasks.forEach(Runnable::run);
+    loop.turn();
 
     assertThat(slow.told).hasSize(1);
     assertThat(drain.progress().told()).isOne();
@@ -233,23 +234,6 @@ class DrainTest {
     public void disconnect(ReasonCode reason, MqttProperties properties) {
       told.add(reason);
       references.add(properties.text(PropertyId.SERVER_REFERENCE).orElse(""));
-    }
-  }
-
-  private record SlowLoop(List<Runnable> tasks) implements Loop {
-    @Override
-    public void execute(Runnable task) {
-      tasks.add(task);
-    }
-
-    @Override
-    public void executeAfter(Duration wait, Runnable task) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public long nowNanos() {
-      return 0;
     }
   }
 

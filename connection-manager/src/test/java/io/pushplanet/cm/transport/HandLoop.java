@@ -2,6 +2,8 @@ package io.pushplanet.cm.transport;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.PriorityQueue;
 import java.util.Queue;
 
 /// A loop that is turned by hand; its time is moved by hand, too.
@@ -9,6 +11,10 @@ public class HandLoop implements Loop {
   public long nowNanos;
 
   private final Queue<Runnable> tasks = new ArrayDeque<>();
+  private final PriorityQueue<Later> later =
+      new PriorityQueue<>(Comparator.comparingLong(Later::dueNanos));
+
+  private record Later(long dueNanos, Runnable task) {}
 
   @Override
   public void execute(Runnable task) {
@@ -17,7 +23,7 @@ public class HandLoop implements Loop {
 
   @Override
   public void executeAfter(Duration wait, Runnable task) {
-    throw new UnsupportedOperationException();
+    later.add(new Later(nowNanos + wait.toNanos(), task));
   }
 
   @Override
@@ -25,10 +31,44 @@ public class HandLoop implements Loop {
     return nowNanos;
   }
 
-  /// Runs tasks until none is left.
-  public void turn() {
-    for (var next = tasks.poll(); next != null; next = tasks.poll()) {
-      next.run();
+  /// Turns until nothing is left to do at this time.
+  public final void turn() {
+    while (hasWork()) {
+      turnOnce();
     }
+  }
+
+  /// Runs one turn as a real loop does: new tasks wait for the next turn.
+  public final void turnOnce() {
+    while (isDue()) {
+      tasks.add(later.remove().task());
+    }
+    for (int left = tasks.size(); left > 0; left--) {
+      run(tasks.remove());
+    }
+  }
+
+  public final boolean hasWork() {
+    return !tasks.isEmpty() || isDue();
+  }
+
+  /// Tasks that wait for the next turn.
+  public final int tasks() {
+    return tasks.size();
+  }
+
+  /// Tasks that wait for their time.
+  public final int timers() {
+    return later.size();
+  }
+
+  /// A failing task fails the test.
+  protected void run(Runnable task) {
+    task.run();
+  }
+
+  private boolean isDue() {
+    Later first = later.peek();
+    return first != null && first.dueNanos() - nowNanos <= 0;
   }
 }
