@@ -19,7 +19,7 @@ final class Acceptor {
 
   /// Each accept takes about twenty microseconds, so the loop's connections wait for a third of a
   /// millisecond.
-  private static final int ACCEPTS_PER_TURN = 16;
+  static final int ACCEPTS_PER_TURN = 16;
 
   /// A rest is never shorter, so that a low rate does not wake the loop for every single device.
   private static final long SHORTEST_REST = TimeUnit.MILLISECONDS.toNanos(10);

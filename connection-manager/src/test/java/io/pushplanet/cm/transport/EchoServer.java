@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// A real transport whose connections echo every byte, and authenticate with the first one.
@@ -25,10 +26,18 @@ final class EchoServer implements AutoCloseable {
   }
 
   EchoServer(GateSettings gate, Sockets sockets) {
-    this(gate, null, settings(sockets, 64 * 1024 * 1024));
+    this(gate, null, settings(2, sockets, 64 * 1024 * 1024));
   }
 
   EchoServer(GateSettings gate, @Nullable TlsIdentity tls, TransportSettings settings) {
+    this(gate, tls, settings, System::nanoTime);
+  }
+
+  EchoServer(
+      GateSettings gate,
+      @Nullable TlsIdentity tls,
+      TransportSettings settings,
+      LongSupplier nanoTime) {
     var listener =
         new Listener(
             "echo",
@@ -45,19 +54,23 @@ final class EchoServer implements AutoCloseable {
         Transport.start(
             List.of(listener),
             settings,
-            new AcceptGate(gate, System.nanoTime(), new SplittableRandom(1)),
+            new AcceptGate(gate, nanoTime.getAsLong(), new SplittableRandom(1)),
             new Heap(),
             meters,
-            System::nanoTime);
+            nanoTime);
   }
 
   static TransportSettings settings(long unauthenticatedBytes) {
-    return settings(Sockets.AUTO, unauthenticatedBytes);
+    return settings(2, Sockets.AUTO, unauthenticatedBytes);
   }
 
-  private static TransportSettings settings(Sockets sockets, long unauthenticatedBytes) {
+  static TransportSettings oneLoop() {
+    return settings(1, Sockets.AUTO, 64 * 1024 * 1024);
+  }
+
+  private static TransportSettings settings(int loops, Sockets sockets, long unauthenticatedBytes) {
     return new TransportSettings(
-        2, sockets, unauthenticatedBytes, 1 << 20, Duration.ofSeconds(30), 1024, 1, 1000);
+        loops, sockets, unauthenticatedBytes, 1 << 20, Duration.ofSeconds(30), 1024, 1, 1000);
   }
 
   int port() {
@@ -66,6 +79,11 @@ final class EchoServer implements AutoCloseable {
 
   int connections() {
     return transport.connections();
+  }
+
+  /// The only loop, or the first one.
+  EventLoop loop() {
+    return transport.loops().getFirst();
   }
 
   Socket connect() throws Exception {
