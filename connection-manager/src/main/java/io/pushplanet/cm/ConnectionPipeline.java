@@ -433,6 +433,10 @@ public final class ConnectionPipeline {
       return drain == null ? null : drain.next(fresh);
     }
 
+    /// The node has sent its devices away before; [#closed] follows for those that are left.
+    @Override
+    public void stopping() {}
+
     @Override
     public void closed() {
       retire();

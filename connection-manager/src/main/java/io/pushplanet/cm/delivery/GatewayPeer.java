@@ -261,6 +261,11 @@ final class GatewayPeer implements MqttPeer {
   }
 
   @Override
+  public void stopping() {
+    outcomes.sendGathered();
+  }
+
+  @Override
   public void closed() {
     if (gateway != null) {
       metrics.gateways.decrementAndGet();

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /// Sends one gateway the outcomes of its frames. Those that have gathered since the loop's last
 /// turn leave in one batch, at QoS 0: an outcome that is lost with its connection would be of no
 /// use, because the gateway redelivers every target that it has no answer for. The delivered
-/// targets of a broadcast gather for [#GATHER]. Confined to the link's event loop, except [#answer]
+/// targets of a broadcast gather for [#GATHER], or until the node stops. Confined to the link's event loop, except [#answer]
 /// and [#delivered].
 final class OutcomeBatches implements Answers {
   /// Devices acknowledge a broadcast in each turn of each loop, and a message to the gateway in each
@@ -85,7 +85,7 @@ final class OutcomeBatches implements Answers {
       link.loop()
           .execute(() -> {
             flushScheduled.set(false);
-            sendAnswers();
+            sendGathered();
           });
     }
   }
@@ -104,11 +104,12 @@ final class OutcomeBatches implements Answers {
             GATHER,
             () -> {
               gathering.set(false);
-              sendAnswers();
+              sendGathered();
             });
   }
 
-  private void sendAnswers() {
+  /// Sends the outcomes that have gathered so far, without waiting for others.
+  void sendGathered() {
     Map<String, Gathered> byFrame = new LinkedHashMap<>();
     Answer answer;
     while ((answer = answers.poll()) != null) {

@@ -295,6 +295,12 @@ public final class Connection {
     }
   }
 
+  void stopping() {
+    if (!closed) {
+      handler.stopping();
+    }
+  }
+
   void ready(boolean readable, boolean writable) throws IOException {
     if (readable) {
       readable();

@@ -24,6 +24,9 @@ public interface ConnectionHandler {
   /// @return whether the handler must be swept again in a second
   boolean swept(long nowNanos);
 
+  /// This process stops. The handler may write a last packet; the connection closes after that.
+  void stopping();
+
   /// The connection has closed. No call follows.
   void closed(CloseCause cause);
 }

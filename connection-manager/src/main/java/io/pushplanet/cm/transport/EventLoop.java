@@ -275,6 +275,7 @@ public final class EventLoop implements Loop {
         LOG.error("event=loop_error loop={}", number, unexpected);
       }
     }
+    lastTurn();
     for (Connection connection : List.copyOf(connections)) {
       guarded(connection, () -> connection.close(CloseCause.SHUTDOWN));
     }
@@ -312,6 +313,16 @@ public final class EventLoop implements Loop {
       guarded(connection, () -> connection.close(CloseCause.PEER));
       look();
     }
+  }
+
+  /// Runs the tasks from before the [#stop], asks the handlers for their last packets, and offers
+  /// all bytes to the kernel.
+  private void lastTurn() {
+    runTasks();
+    for (Connection connection : List.copyOf(connections)) {
+      guarded(connection, connection::stopping);
+    }
+    flushDirty();
   }
 
   private void ready(Object owner, boolean readable, boolean writable) {

@@ -202,7 +202,8 @@ public final class Transport implements AutoCloseable {
     loops.forEach(EventLoop::stopListening);
   }
 
-  /// Closes all connections. Waits at most five seconds for each loop.
+  /// Closes all connections, after their handlers' [last packets][ConnectionHandler#stopping].
+  /// Waits at most five seconds for each loop.
   @Override
   public void close() {
     loops.forEach(EventLoop::stop);

@@ -11,11 +11,13 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /// Connections of a real event loop that share one fake socket: for more sessions than a process
-/// has descriptors. Bytes sent to them are discarded.
+/// has descriptors. Bytes sent to them are discarded, unless a test wants [to see them][#onSent].
 public final class FakeSockets implements AutoCloseable {
   private final EventLoop loop;
   private final Listener listener;
@@ -76,6 +78,17 @@ public final class FakeSockets implements AutoCloseable {
     }
   }
 
+  /// Hands over all bytes that are sent from now on. On the loop.
+  public void onSent(Consumer<byte[]> sees) {
+    wire.sees = sees;
+  }
+
+  /// Stops as the process does, and waits for the end.
+  public void stop() throws InterruptedException {
+    loop.stop();
+    loop.join(60_000);
+  }
+
   /// Called once a second. On the loop.
   public void sweep(Connection connection) {
     connection.sweep(loop.nowNanos());
@@ -89,6 +102,7 @@ public final class FakeSockets implements AutoCloseable {
   /// The one socket of all connections. Confined to the loop.
   private static final class Fake implements Wire {
     private ByteBuffer input = ByteBuffer.allocate(0);
+    private @Nullable Consumer<byte[]> sees;
 
     @Override
     public int read(ByteBuffer to) {
@@ -100,6 +114,11 @@ public final class FakeSockets implements AutoCloseable {
     @Override
     public int write(ByteBuffer from) {
       int bytes = from.remaining();
+      if (sees != null) {
+        var sent = new byte[bytes];
+        from.duplicate().get(sent);
+        sees.accept(sent);
+      }
       from.position(from.limit());
       return bytes;
     }

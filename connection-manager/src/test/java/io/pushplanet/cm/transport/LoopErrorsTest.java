@@ -81,6 +81,9 @@ class LoopErrorsTest {
     }
 
     @Override
+    public void stopping() {}
+
+    @Override
     public void closed(CloseCause cause) {
       closed.add(cause);
     }

@@ -109,6 +109,9 @@ class PendingFramesTest {
     }
 
     @Override
+    public void stopping() {}
+
+    @Override
     public void closed(CloseCause cause) {
       closed.add(cause);
     }

@@ -15,5 +15,8 @@ interface Receiver extends ConnectionHandler {
   }
 
   @Override
+  default void stopping() {}
+
+  @Override
   default void closed(CloseCause cause) {}
 }

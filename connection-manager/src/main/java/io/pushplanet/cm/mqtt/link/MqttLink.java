@@ -335,6 +335,11 @@ public final class MqttLink implements ConnectionHandler, Link {
   }
 
   @Override
+  public void stopping() {
+    peer.stopping();
+  }
+
+  @Override
   public void closed(CloseCause cause) {
     peer.closed();
   }

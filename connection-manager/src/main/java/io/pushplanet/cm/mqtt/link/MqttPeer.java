@@ -18,6 +18,9 @@ public interface MqttPeer {
   /// As [io.pushplanet.cm.transport.ConnectionHandler#swept].
   boolean swept(long nowNanos);
 
+  /// This process stops, and the link closes after this call. The peer may send a last packet.
+  void stopping();
+
   /// The connection has closed. No call follows.
   void closed();
 }

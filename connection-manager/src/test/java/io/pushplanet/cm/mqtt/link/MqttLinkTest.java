@@ -230,6 +230,9 @@ class MqttLinkTest {
     }
 
     @Override
+    public void stopping() {}
+
+    @Override
     public void closed() {}
   }
 
