@@ -22,9 +22,9 @@ final class Acceptor {
   static final int ACCEPTS_PER_TURN = 16;
 
   /// A rest is never shorter, so that a low rate does not wake the loop for every single device.
-  private static final long SHORTEST_REST = TimeUnit.MILLISECONDS.toNanos(10);
+  private static final long SHORTEST_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  private static final long REST = TimeUnit.MILLISECONDS.toNanos(250);
+  private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final EventLoop loop;
   private final ListeningSocket socket;
@@ -61,11 +61,11 @@ final class Acceptor {
     long now = loop.nowNanos();
     for (int count = 0; count < ACCEPTS_PER_TURN && !resting; count++) {
       if (loop.heap.isFull() && !listener.trusted()) {
-        rest(Pressure.Kind.HEAP, REST);
+        rest(Pressure.Kind.HEAP, REST_NANOS);
         return;
       }
       if (loop.unauthenticatedBudget(listener).isNearlySpent()) {
-        rest(Pressure.Kind.UNAUTHENTICATED_BYTES, REST);
+        rest(Pressure.Kind.UNAUTHENTICATED_BYTES, REST_NANOS);
         return;
       }
       long wait = rate.waitNanos(now);
@@ -78,14 +78,14 @@ final class Acceptor {
         arrival = socket.accept();
       } catch (ListeningSocket.NoDescriptor exhausted) {
         loop.metrics.acceptFailures.increment();
-        rest(Pressure.Kind.DESCRIPTORS, REST);
+        rest(Pressure.Kind.DESCRIPTORS, REST_NANOS);
         return;
       } catch (IOException refused) {
         if (!loop.pressure.isFelt(Pressure.Kind.KERNEL)) {
           LOG.warn("event=accept_failed reason=\"{}\"", refused.getMessage());
         }
         loop.metrics.acceptFailures.increment();
-        rest(Pressure.Kind.KERNEL, REST);
+        rest(Pressure.Kind.KERNEL, REST_NANOS);
         return;
       }
       if (arrival == null) {
@@ -114,14 +114,14 @@ final class Acceptor {
     }
     rate.spend(now);
     if (!loop.adopt(arrival, listener)) {
-      rest(Pressure.Kind.KERNEL, REST);
+      rest(Pressure.Kind.KERNEL, REST_NANOS);
     }
   }
 
   private void rest(Pressure.Kind why, long nanos) {
     loop.pressure.felt(why, loop.nowNanos());
     resting = true;
-    restUntilNanos = loop.nowNanos() + Math.max(SHORTEST_REST, nanos);
+    restUntilNanos = loop.nowNanos() + Math.max(SHORTEST_REST_NANOS, nanos);
     socket.listening(false);
   }
 }

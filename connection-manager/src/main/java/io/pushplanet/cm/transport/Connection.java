@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 /// It owns memory only while it must: a partial frame, bytes that the peer has not read yet, a TLS
 /// engine.
 public final class Connection {
-  private static final int FLAT_COST = 512;
-  private static final int TLS_HANDSHAKE_COST = 16 * 1024;
-  private static final int UPGRADE_COST = 4 * 1024;
+  private static final int SOCKET_BYTES = 512;
+  private static final int TLS_HANDSHAKE_BYTES = 16 * 1024;
+  private static final int UPGRADE_BYTES = 4 * 1024;
 
   /// An unauthenticated peer gets no more than the answer to its upgrade, or a refusal.
   private static final int MAX_TO_STRANGERS = 4 * 1024;
@@ -289,8 +289,8 @@ public final class Connection {
   }
 
   void opened() {
-    int layers = (tls == null ? 0 : TLS_HANDSHAKE_COST) + (webSocket == null ? 0 : UPGRADE_COST);
-    if (unauthenticated != null && !unauthenticated.take(FLAT_COST + layers)) {
+    int layers = (tls == null ? 0 : TLS_HANDSHAKE_BYTES) + (webSocket == null ? 0 : UPGRADE_BYTES);
+    if (unauthenticated != null && !unauthenticated.take(SOCKET_BYTES + layers)) {
       close(CloseCause.UNAUTHENTICATED_BYTES);
     }
   }

@@ -19,7 +19,7 @@ public interface ConnectionHandler {
   void flushed();
 
   /// Called every second after [Connection#watch], after a write, or while the last answer was
-  /// true; otherwise once per [EventLoop#IDLE_LOOK].
+  /// true; otherwise once per [EventLoop#IDLE_SWEEP].
   ///
   /// @return whether the handler must be swept again in a second
   boolean swept(long nowNanos);

@@ -39,18 +39,18 @@ public final class EventLoop implements Loop {
 
   /// Every idle connection is swept once within this time, so an overdue keep-alive is noticed this
   /// late at most.
-  public static final Duration IDLE_LOOK = Duration.ofSeconds(16);
+  public static final Duration IDLE_SWEEP = Duration.ofSeconds(16);
 
   static final long SWEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /// How much of a turn may go by with closing connections whose peers have left.
   static final long LEFT_SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
-  private static final int SHARED_BUFFER = 64 * 1024;
+  private static final int SHARED_BUFFER_BYTES = 64 * 1024;
 
-  final ByteBuffer readBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER);
-  final ByteBuffer writeBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER);
-  final ByteBuffer plainBuffer = ByteBuffer.allocate(SHARED_BUFFER);
+  final ByteBuffer readBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER_BYTES);
+  final ByteBuffer writeBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER_BYTES);
+  final ByteBuffer plainBuffer = ByteBuffer.allocate(SHARED_BUFFER_BYTES);
   final TransportMetrics metrics;
   final TransportSettings settings;
   final AcceptGate gate;

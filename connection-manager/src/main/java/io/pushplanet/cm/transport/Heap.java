@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 /// would otherwise rely on an old reading for ever. Written by one thread, read by all.
 public final class Heap {
   private static final double FULL = 0.92;
-  private static final long READING_HOLDS_MILLIS = TimeUnit.SECONDS.toMillis(5);
+  private static final long READING_VALID_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
   private final List<GarbageCollectorMXBean> collectors;
   private final Set<String> pools;
@@ -61,6 +61,6 @@ public final class Heap {
   }
 
   void read(long usedAfterCollection, long most, long ageMillis) {
-    full = ageMillis < READING_HOLDS_MILLIS && usedAfterCollection > most * FULL;
+    full = ageMillis < READING_VALID_MILLIS && usedAfterCollection > most * FULL;
   }
 }

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 /// The bytes of an incomplete frame, or of a peer that is not read. It grows with the bytes that
 /// have arrived, never by what a header declares. Confined to its event loop.
 final class PartialFrame {
-  private static final int SMALLEST = 256;
+  private static final int MIN_CAPACITY = 256;
 
   private ByteBuffer bytes;
   private long beganNanos;
@@ -14,7 +14,7 @@ final class PartialFrame {
 
   /// @param readNanos when the handler last read every whole frame
   PartialFrame(ByteBuffer first, long nowNanos, long readNanos) {
-    bytes = ByteBuffer.allocate(Math.max(SMALLEST, first.remaining())).put(first);
+    bytes = ByteBuffer.allocate(Math.max(MIN_CAPACITY, first.remaining())).put(first);
     beganNanos = nowNanos;
     cameNanos = nowNanos;
     this.readNanos = readNanos;
@@ -63,7 +63,7 @@ final class PartialFrame {
 
   /// Whether less than half of the capacity would be enough for this rest.
   boolean isRoomyFor(ByteBuffer rest) {
-    return bytes.capacity() > SMALLEST && rest.remaining() < bytes.capacity() / 2;
+    return bytes.capacity() > MIN_CAPACITY && rest.remaining() < bytes.capacity() / 2;
   }
 
   /// When the handler last read every whole frame.

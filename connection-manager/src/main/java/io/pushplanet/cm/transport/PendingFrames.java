@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 /// Frames that one peer has not read yet, the oldest first.
 final class PendingFrames {
   /// What a frame takes of the heap besides its bytes: array, buffer, place in the queue.
-  private static final int FRAME_COST = 80;
+  private static final int FRAME_OVERHEAD_BYTES = 80;
 
   private final ArrayDeque<ByteBuffer> frames = new ArrayDeque<>(4);
   private int bytes;
@@ -28,7 +28,7 @@ final class PendingFrames {
 
   /// The heap that they take.
   int cost() {
-    return bytes + FRAME_COST * frames.size();
+    return bytes + FRAME_OVERHEAD_BYTES * frames.size();
   }
 
   /// Copies as many bytes as `out` has room for; they stay pending.

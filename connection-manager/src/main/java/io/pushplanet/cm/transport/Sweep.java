@@ -40,7 +40,7 @@ final class Sweep {
     beganNanos = nowNanos;
     nextNanos = nowNanos;
     watchedLeft = watched.size();
-    idleLeft = Math.ceilDiv(connections.size(), (int) EventLoop.IDLE_LOOK.toSeconds());
+    idleLeft = Math.ceilDiv(connections.size(), (int) EventLoop.IDLE_SWEEP.toSeconds());
     tookNanos = 0;
   }
 

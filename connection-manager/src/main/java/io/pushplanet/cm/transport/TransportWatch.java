@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 /// this network namespace, other servers included). Runs on one virtual thread.
 final class TransportWatch implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TransportWatch.class);
-  private static final int OVERFLOWS_EVERY = 5;
+  private static final int OVERFLOWS_EVERY_SECONDS = 5;
   private static final Path NETSTAT = Path.of("/proc/net/netstat");
 
   private final List<TlsIdentity> identities;
@@ -59,7 +59,7 @@ final class TransportWatch implements AutoCloseable {
         pressure.felt(Pressure.Kind.HEAP, nanoTime.getAsLong());
       }
       identities.forEach(TlsIdentity::reloadIfChanged);
-      if (overflowing || looks++ % OVERFLOWS_EVERY == 0) {
+      if (overflowing || looks++ % OVERFLOWS_EVERY_SECONDS == 0) {
         lookForOverflows();
       }
     } catch (RuntimeException | Error unexpected) {

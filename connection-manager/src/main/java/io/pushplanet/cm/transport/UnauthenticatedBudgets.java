@@ -9,12 +9,12 @@ import java.util.Objects;
 /// listener has a sixteenth of its own, so that a crowd at one listener does not block the others.
 /// The rest is shared by the devices' listeners. Thread-safe, lock-free.
 final class UnauthenticatedBudgets {
-  private static final int SHARE = 16;
+  private static final int RESERVED_SHARE = 16;
 
   private final Map<String, ByteBudget> budgets = new HashMap<>();
 
   UnauthenticatedBudgets(long limit, List<Listener> listeners) {
-    long own = limit / SHARE;
+    long own = limit / RESERVED_SHARE;
     var common = new ByteBudget(limit - own * listeners.size(), null);
     for (Listener listener : listeners) {
       budgets.put(listener.name(), new ByteBudget(own, listener.trusted() ? null : common));

@@ -114,7 +114,7 @@ final class SimLoop implements Loop {
       for (int step = 0; step < STEPS_PER_TURN && stepOnce(); step++) {}
       if (sweepDue) {
         sweepDue = false;
-        boolean all = ++sweeps % EventLoop.IDLE_LOOK.toSeconds() == 0;
+        boolean all = ++sweeps % EventLoop.IDLE_SWEEP.toSeconds() == 0;
         List.copyOf(links).forEach(link -> link.sweep(turnNanos, all));
       }
     } finally {

@@ -65,7 +65,7 @@ class SweepIT {
   @Test
   void an_idle_connection_is_looked_at_once_in_sixteen_seconds() throws Exception {
     for (int round = 1; round <= 3; round++) {
-      for (int second = 0; second < EventLoop.IDLE_LOOK.toSeconds(); second++) {
+      for (int second = 0; second < EventLoop.IDLE_SWEEP.toSeconds(); second++) {
         second();
       }
       int rounds = round;
@@ -101,7 +101,7 @@ class SweepIT {
 
   @Test
   void connections_that_close_in_between_hide_no_other() throws Exception {
-    for (int second = 0; second < EventLoop.IDLE_LOOK.toSeconds(); second++) {
+    for (int second = 0; second < EventLoop.IDLE_SWEEP.toSeconds(); second++) {
       var leaving = handlers.get(second * 3);
       inLoop(() -> leaving.connection.close(CloseCause.OURS));
       second();
@@ -109,9 +109,9 @@ class SweepIT {
 
     assertThat(handlers)
         .filteredOn(handler -> handler.connection.isOpen())
-        .hasSize(SOCKETS - (int) EventLoop.IDLE_LOOK.toSeconds())
+        .hasSize(SOCKETS - (int) EventLoop.IDLE_SWEEP.toSeconds())
         .allSatisfy(handler -> assertThat(handler.looks.get()).isPositive());
-    assertThat(transport.connections()).isEqualTo(SOCKETS - (int) EventLoop.IDLE_LOOK.toSeconds());
+    assertThat(transport.connections()).isEqualTo(SOCKETS - (int) EventLoop.IDLE_SWEEP.toSeconds());
   }
 
   @Test

@@ -10,8 +10,8 @@ import java.util.random.RandomGenerator;
 /// of bots costs an accept each, not a handshake (https://github.com/HarperFast/harper/issues/345).
 /// Thread-safe, lock-free.
 public final class AcceptGate {
-  private static final long SHORTEST_HOLD = TimeUnit.MILLISECONDS.toNanos(100);
-  private static final long LONGEST_HOLD = TimeUnit.SECONDS.toNanos(3);
+  private static final long SHORTEST_HOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long LONGEST_HOLD_NANOS = TimeUnit.SECONDS.toNanos(3);
   private static final int SHORTEST_RETRY_SECONDS = 2;
   private static final int LONGEST_RETRY_SECONDS = 30;
   private static final int FAILURES_BURST_SECONDS = 10;
@@ -111,7 +111,7 @@ public final class AcceptGate {
   /// How long a refused socket is kept: long enough to slow down a hasty client, and random, so
   /// that clients do not come back together.
   public long holdNanos() {
-    return random.nextLong(SHORTEST_HOLD, LONGEST_HOLD);
+    return random.nextLong(SHORTEST_HOLD_NANOS, LONGEST_HOLD_NANOS);
   }
 
   /// When a refused client should try again.

@@ -56,7 +56,7 @@ final class EpollPoller implements Poller {
   private static final int SOCKADDR_IN6 = 28;
 
   /// EINTR, EPROTO, ECONNABORTED: the client has gone, and is no longer in the accept queue.
-  private static final Set<Integer> GONE_MEANWHILE = Set.of(4, 71, 103);
+  private static final Set<Integer> CLIENT_GONE = Set.of(4, 71, 103);
 
   // ENFILE, EMFILE.
   private static final Set<Integer> NO_DESCRIPTOR = Set.of(23, 24);
@@ -70,8 +70,8 @@ final class EpollPoller implements Poller {
   private static final boolean PACKED = "amd64".equals(System.getProperty("os.arch"));
   private static final int EVENT_BYTES = PACKED ? 12 : 16;
   private static final int EVENT_DATA = PACKED ? 4 : 8;
-  private static final int EVENTS = 1024;
-  private static final int ALARM = -1;
+  private static final int MAX_EVENTS = 1024;
+  private static final int EVENTFD = -1;
 
   private static final int TIMESPEC = 16;
   private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -79,7 +79,7 @@ final class EpollPoller implements Poller {
 
   private final Syscalls syscalls;
   private final int epoll;
-  private final int alarm;
+  private final int eventfd;
   private final MemorySegment events;
   private final MemorySegment event;
   private final MemorySegment address;
@@ -89,7 +89,7 @@ final class EpollPoller implements Poller {
   private int[] freed = new int[64];
   private int freedCount;
   private int taken;
-  private final Object alarmLock = new Object();
+  private final Object eventfdLock = new Object();
   private boolean closed;
   private boolean onlyMillis;
 
@@ -100,17 +100,17 @@ final class EpollPoller implements Poller {
   EpollPoller(Syscalls syscalls) throws IOException {
     this.syscalls = syscalls;
     var arena = Arena.ofAuto();
-    events = arena.allocate((long) EVENTS * EVENT_BYTES, 8);
+    events = arena.allocate((long) MAX_EVENTS * EVENT_BYTES, 8);
     event = arena.allocate(EVENT_BYTES, 8);
     address = arena.allocate(SOCKADDR_IN6, 8);
     value = arena.allocate(8, 8);
     timeout = arena.allocate(TIMESPEC, 8);
     epoll = orThrow("epoll_create1", syscalls.epollCreate(0x80000));
-    alarm = syscalls.eventfd(NONBLOCK_AND_CLOEXEC);
+    eventfd = syscalls.eventfd(NONBLOCK_AND_CLOEXEC);
     try {
-      orThrow("eventfd", alarm);
+      orThrow("eventfd", eventfd);
       // Edge-triggered, so it need not be read.
-      control(EPOLL_CTL_ADD, alarm, EPOLLIN | EPOLLET, ALARM);
+      control(EPOLL_CTL_ADD, eventfd, EPOLLIN | EPOLLET, EVENTFD);
     } catch (IOException | RuntimeException | Error failed) {
       close();
       throw failed;
@@ -135,7 +135,7 @@ final class EpollPoller implements Poller {
       long at = (long) index * EVENT_BYTES;
       int what = events.get(JAVA_INT_UNALIGNED, at);
       int place = (int) events.get(JAVA_LONG_UNALIGNED, at + EVENT_DATA);
-      Descriptor descriptor = place == ALARM ? null : places[place];
+      Descriptor descriptor = place == EVENTFD ? null : places[place];
       // Null if the socket was closed in this round.
       if (descriptor != null) {
         descriptor.tell(what, ready);
@@ -147,7 +147,7 @@ final class EpollPoller implements Poller {
     if (nanos > 0 && !onlyMillis) {
       timeout.set(JAVA_LONG, 0, nanos / NANOS_PER_SECOND);
       timeout.set(JAVA_LONG, 8, nanos % NANOS_PER_SECOND);
-      int count = syscalls.epollPwait2(epoll, events.address(), EVENTS, timeout.address());
+      int count = syscalls.epollPwait2(epoll, events.address(), MAX_EVENTS, timeout.address());
       if (count >= 0 || count == -Syscalls.EINTR) {
         return count;
       }
@@ -156,15 +156,15 @@ final class EpollPoller implements Poller {
       onlyMillis = true;
     }
     int millis = (int) Math.min(Math.ceilDiv(nanos, NANOS_PER_MILLI), Integer.MAX_VALUE);
-    return syscalls.epollWait(epoll, events.address(), EVENTS, millis);
+    return syscalls.epollWait(epoll, events.address(), MAX_EVENTS, millis);
   }
 
   @Override
   public void wakeup() {
     // After the close, another thread may have been given the same descriptor.
-    synchronized (alarmLock) {
+    synchronized (eventfdLock) {
       if (!closed) {
-        Syscalls.signal(alarm);
+        Syscalls.signal(eventfd);
       }
     }
   }
@@ -185,9 +185,9 @@ final class EpollPoller implements Poller {
       // Accepted sockets inherit these options.
       option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
       option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-      option(socket, IPPROTO_TCP, TCP_KEEPIDLE, (int) ASKS_AFTER.toSeconds());
-      option(socket, IPPROTO_TCP, TCP_KEEPINTVL, (int) ASKS_EVERY.toSeconds());
-      option(socket, IPPROTO_TCP, TCP_KEEPCNT, ASKS_TIMES);
+      option(socket, IPPROTO_TCP, TCP_KEEPIDLE, (int) KEEP_ALIVE_AFTER.toSeconds());
+      option(socket, IPPROTO_TCP, TCP_KEEPINTVL, (int) KEEP_ALIVE_EVERY.toSeconds());
+      option(socket, IPPROTO_TCP, TCP_KEEPCNT, KEEP_ALIVE_PROBES);
       if (v6) {
         option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
       }
@@ -203,10 +203,10 @@ final class EpollPoller implements Poller {
 
   @Override
   public void close() {
-    synchronized (alarmLock) {
+    synchronized (eventfdLock) {
       if (!closed) {
         closed = true;
-        syscalls.close(alarm);
+        syscalls.close(eventfd);
         syscalls.close(epoll);
       }
     }
@@ -384,7 +384,7 @@ final class EpollPoller implements Poller {
         if (accepted == -Syscalls.EAGAIN) {
           return null;
         }
-        if (!GONE_MEANWHILE.contains(-accepted)) {
+        if (!CLIENT_GONE.contains(-accepted)) {
           IOException refusal = Syscalls.failed("accept4", accepted);
           throw NO_DESCRIPTOR.contains(-accepted)
               ? new ListeningSocket.NoDescriptor(refusal)

@@ -57,9 +57,9 @@ final class NioPoller implements Poller {
       channel.setOption(StandardSocketOptions.SO_REUSEPORT, true);
       // Accepted sockets inherit these options on Linux; elsewhere the system decides when to
       // probe.
-      set(channel, ExtendedSocketOptions.TCP_KEEPIDLE, (int) ASKS_AFTER.toSeconds());
-      set(channel, ExtendedSocketOptions.TCP_KEEPINTERVAL, (int) ASKS_EVERY.toSeconds());
-      set(channel, ExtendedSocketOptions.TCP_KEEPCOUNT, ASKS_TIMES);
+      set(channel, ExtendedSocketOptions.TCP_KEEPIDLE, (int) KEEP_ALIVE_AFTER.toSeconds());
+      set(channel, ExtendedSocketOptions.TCP_KEEPINTERVAL, (int) KEEP_ALIVE_EVERY.toSeconds());
+      set(channel, ExtendedSocketOptions.TCP_KEEPCOUNT, KEEP_ALIVE_PROBES);
       channel.bind(address, backlog);
       channel.configureBlocking(false);
       return new NioListeningSocket(channel);

@@ -15,13 +15,13 @@ public interface Poller extends AutoCloseable {
   /// noticed even if no bytes are ever sent to it. It is long enough that a device that pings every
   /// half an hour is never probed: a probe would wake its radio, and would keep alive a network
   /// path whose lifetime is being measured.
-  Duration ASKS_AFTER = Duration.ofMinutes(45);
+  Duration KEEP_ALIVE_AFTER = Duration.ofMinutes(45);
 
   /// The time between two probes.
-  Duration ASKS_EVERY = Duration.ofSeconds(75);
+  Duration KEEP_ALIVE_EVERY = Duration.ofSeconds(75);
 
   /// After this many unanswered probes the kernel ends the connection.
-  int ASKS_TIMES = 8;
+  int KEEP_ALIVE_PROBES = 8;
 
   /// Receives the ready sockets, within [#poll].
   interface Ready {
@@ -44,7 +44,7 @@ public interface Poller extends AutoCloseable {
   void wakeup();
 
   /// Opens a listening socket that shares its port with other such sockets of this user
-  /// (SO_REUSEPORT), and whose connections are probed after [#ASKS_AFTER].
+  /// (SO_REUSEPORT), and whose connections are probed after [#KEEP_ALIVE_AFTER].
   ///
   /// @param address port 0 takes any free one; the wildcard takes IPv4 and IPv6
   /// @param backlog connections that may wait to be accepted

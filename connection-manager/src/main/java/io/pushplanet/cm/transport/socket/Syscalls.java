@@ -27,7 +27,7 @@ class Syscalls {
   private static final int MSG_NOSIGNAL = 0x4000;
 
   private static final Linker LINKER = Linker.nativeLinker();
-  private static final Linker.Option KEEPS_ERRNO = Linker.Option.captureCallState("errno");
+  private static final Linker.Option CAPTURE_ERRNO = Linker.Option.captureCallState("errno");
   private static final VarHandle ERRNO =
       Linker.Option.captureStateLayout().varHandle(PathElement.groupElement("errno"));
 
@@ -57,14 +57,14 @@ class Syscalls {
   /// older than the kernel (glibc has it since 2.35, musl does not).
   private static final long EPOLL_PWAIT2 = 441;
 
-  private static final long BYTES_OF_SIGNALS = 8;
+  private static final long SIGSET_BYTES = 8;
   private static final MethodHandle SYSCALL =
       LINKER.downcallHandle(
           LINKER.defaultLookup().findOrThrow("syscall"),
           FunctionDescriptor.of(
               JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
               JAVA_LONG),
-          KEEPS_ERRNO,
+          CAPTURE_ERRNO,
           Linker.Option.firstVariadicArg(1));
   private static final MethodHandle EVENTFD = find("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
   private static final MethodHandle EVENTFD_WRITE =
@@ -83,7 +83,7 @@ class Syscalls {
     return LINKER.downcallHandle(
         LINKER.defaultLookup().findOrThrow(name),
         FunctionDescriptor.of(result, arguments),
-        KEEPS_ERRNO);
+        CAPTURE_ERRNO);
   }
 
   /// The error in words.
@@ -227,7 +227,7 @@ class Syscalls {
                       (long) most,
                       timeout,
                       0L,
-                      BYTES_OF_SIGNALS));
+                      SIGSET_BYTES));
     } catch (Throwable impossible) {
       throw broken(impossible);
     }

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 /// hands [#runTasks] to another thread and does not touch the engine until [#tasksDone].
 public final class TlsLayer {
   /// One record: 16 KB plain text, header, tag, padding.
-  private static final int MAX_RECORD = 17 * 1024;
+  private static final int MAX_RECORD_BYTES = 17 * 1024;
 
   /// A handshake takes three records, and an honest peer changes its keys once in millions. Each
   /// key change costs this node a record, new keys and a turn.
-  private static final int MAX_WITHOUT_TEXT = 32;
+  private static final int MAX_RECORDS_WITHOUT_TEXT = 32;
 
   /// What [#receive] needs next.
   public enum Progress {
@@ -83,7 +83,7 @@ public final class TlsLayer {
       }
       if (scratch.position() > 0) {
         plain.accept(scratch.flip());
-      } else if (result.bytesConsumed() > 0 && ++withoutText > MAX_WITHOUT_TEXT) {
+      } else if (result.bytesConsumed() > 0 && ++withoutText > MAX_RECORDS_WITHOUT_TEXT) {
         throw new SSLException("too many TLS records without text");
       }
       switch (result.getStatus()) {
@@ -193,7 +193,7 @@ public final class TlsLayer {
       return cipher;
     }
     ByteBuffer held = kept.bytes();
-    if (held.remaining() + cipher.remaining() > 8 * MAX_RECORD) {
+    if (held.remaining() + cipher.remaining() > 8 * MAX_RECORD_BYTES) {
       throw new SSLException("too much ciphertext before the handshake goes on");
     }
     kept = null;

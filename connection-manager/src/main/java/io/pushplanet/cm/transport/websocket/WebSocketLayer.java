@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// incomplete header and a control frame (125 bytes) are kept. Confined to its event loop.
 public final class WebSocketLayer {
   /// The longest frame that a client may announce; far above any packet that MQTT would accept.
-  static final long MAX_FRAME = 1 << 20;
+  static final long MAX_FRAME_BYTES = 1 << 20;
 
   private static final int CONTINUATION = 0;
   private static final int TEXT = 1;
@@ -24,10 +24,10 @@ public final class WebSocketLayer {
   private static final int PONG = 10;
   private static final int FIN = 0x80;
   private static final int MASKED = 0x80;
-  private static final int MAX_CONTROL = 125;
-  private static final int TWO_BYTES = 126;
-  private static final int EIGHT_BYTES = 127;
-  private static final int MASK = 4;
+  private static final int MAX_CONTROL_BYTES = 125;
+  private static final int TWO_BYTE_LENGTH = 126;
+  private static final int EIGHT_BYTE_LENGTH = 127;
+  private static final int MASK_BYTES = 4;
 
   /// Close codes of https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
   private static final int NORMAL = 1000;
@@ -43,7 +43,7 @@ public final class WebSocketLayer {
     FINISHED
   }
 
-  private final byte[] header = new byte[2 + Long.BYTES + MASK];
+  private final byte[] header = new byte[2 + Long.BYTES + MASK_BYTES];
   private byte @Nullable [] request = new byte[256];
   private byte @Nullable [] control;
   private int had;
@@ -144,11 +144,11 @@ public final class WebSocketLayer {
   private int headerLength() {
     return 2
         + switch (had < 2 ? 0 : header[1] & 0x7F) {
-          case TWO_BYTES -> Short.BYTES;
-          case EIGHT_BYTES -> Long.BYTES;
+          case TWO_BYTE_LENGTH -> Short.BYTES;
+          case EIGHT_BYTE_LENGTH -> Long.BYTES;
           default -> 0;
         }
-        + MASK;
+        + MASK_BYTES;
   }
 
   /// Returns 0 or the close code. Checked with every byte of the header, so that the first wrong
@@ -161,7 +161,7 @@ public final class WebSocketLayer {
     if ((header[0] & 0x70) != 0 || (header[1] & MASKED) == 0) {
       return PROTOCOL_ERROR;
     }
-    if (isControl && (!whole || length > MAX_CONTROL || code > PONG)) {
+    if (isControl && (!whole || length > MAX_CONTROL_BYTES || code > PONG)) {
       return PROTOCOL_ERROR;
     }
     if (code == TEXT) {
@@ -170,26 +170,28 @@ public final class WebSocketLayer {
     if (!isControl && (code > BINARY || inMessage != (code == CONTINUATION))) {
       return PROTOCOL_ERROR;
     }
-    int lengthEnd = headerLength() - MASK;
+    int lengthEnd = headerLength() - MASK_BYTES;
     if (had < lengthEnd) {
       return 0;
     }
     long declared = declaredLength();
     boolean couldBeShorter =
-        length == EIGHT_BYTES ? declared >>> 16 == 0 : length == TWO_BYTES && declared < TWO_BYTES;
+        length == EIGHT_BYTE_LENGTH
+            ? declared >>> 16 == 0
+            : length == TWO_BYTE_LENGTH && declared < TWO_BYTE_LENGTH;
     if (couldBeShorter) {
       return PROTOCOL_ERROR;
     }
-    return declared < 0 || declared > MAX_FRAME ? TOO_BIG : 0;
+    return declared < 0 || declared > MAX_FRAME_BYTES ? TOO_BIG : 0;
   }
 
   private long declaredLength() {
     int length = header[1] & 0x7F;
-    if (length < TWO_BYTES) {
+    if (length < TWO_BYTE_LENGTH) {
       return length;
     }
     long declared = 0;
-    for (int index = 2; index < headerLength() - MASK; index++) {
+    for (int index = 2; index < headerLength() - MASK_BYTES; index++) {
       declared = declared << 8 | (header[index] & 0xFF);
     }
     return declared;
@@ -227,7 +229,7 @@ public final class WebSocketLayer {
   }
 
   private void unmask(ByteBuffer part) {
-    int mask = headerLength() - MASK;
+    int mask = headerLength() - MASK_BYTES;
     for (int index = 0; index < part.limit(); index++) {
       part.put(index, (byte) (part.get(index) ^ header[mask + maskAt]));
       maskAt = (maskAt + 1) & 3;
@@ -263,10 +265,11 @@ public final class WebSocketLayer {
   }
 
   private static byte[] frame(int opcode, int length, int room) {
-    int extra = length < TWO_BYTES ? 0 : length <= 0xFFFF ? Short.BYTES : Long.BYTES;
+    int extra = length < TWO_BYTE_LENGTH ? 0 : length <= 0xFFFF ? Short.BYTES : Long.BYTES;
     var frame = new byte[2 + extra + room];
     frame[0] = (byte) (FIN | opcode);
-    frame[1] = (byte) (extra == 0 ? length : extra == Short.BYTES ? TWO_BYTES : EIGHT_BYTES);
+    frame[1] =
+        (byte) (extra == 0 ? length : extra == Short.BYTES ? TWO_BYTE_LENGTH : EIGHT_BYTE_LENGTH);
     for (int index = 0; index < Math.min(extra, Integer.BYTES); index++) {
       frame[1 + extra - index] = (byte) (length >> (Byte.SIZE * index));
     }

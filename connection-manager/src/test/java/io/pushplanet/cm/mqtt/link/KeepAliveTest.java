@@ -31,7 +31,7 @@ class KeepAliveTest {
 
   @Test
   void the_kernel_probes_no_device_whose_keep_alive_tells_sooner() {
-    assertThat(Poller.ASKS_AFTER)
+    assertThat(Poller.KEEP_ALIVE_AFTER)
         .isGreaterThanOrEqualTo(Duration.ofSeconds(KeepAlive.LONGEST * 3 / 2));
   }
 

@@ -126,7 +126,7 @@ class PollerTest {
     var timer = timerOfAccepted();
     assertThat(timer).startsWith("02:");
     assertThat(Duration.ofMillis(10 * Long.parseLong(timer.substring(3), 16)))
-        .isBetween(Poller.ASKS_AFTER.dividedBy(2), Poller.ASKS_AFTER);
+        .isBetween(Poller.KEEP_ALIVE_AFTER.dividedBy(2), Poller.KEEP_ALIVE_AFTER);
   }
 
   /// The connected socket (state 01) with our port on this side.
