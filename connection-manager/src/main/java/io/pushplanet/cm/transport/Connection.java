@@ -21,15 +21,9 @@ public final class Connection {
   private static final int UPGRADE_BYTES = 4 * 1024;
 
   /// An unauthenticated peer gets no more than the answer to its upgrade, or a refusal.
-  private static final int MAX_TO_STRANGERS = 4 * 1024;
+  private static final int MAX_UNAUTHENTICATED_PENDING_BYTES = 4 * 1024;
 
-  private static final int LESS_WHEN_SCARCE = 16;
   private static final int READS_PER_TURN = 4;
-  private static final long WHOLE_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(10);
-
-  /// The bytes of one read, for ten seconds.
-  private static final long MAX_UNREAD_BYTE_SECONDS = 10 * 64 * 1024;
-
   private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final EventLoop loop;
@@ -137,7 +131,7 @@ public final class Connection {
     if (closed || closing) {
       return;
     }
-    int most = unauthenticated == null ? listener.pendingBytes() : MAX_TO_STRANGERS;
+    int most = unauthenticated == null ? listener.pendingBytes() : MAX_UNAUTHENTICATED_PENDING_BYTES;
     if ((pending == null ? 0 : pending.cost()) + frame.length > most) {
       close(CloseCause.SLOW_READER);
       return;
@@ -284,7 +278,7 @@ public final class Connection {
     if (webSocket != null && webSocket.isFinished()) {
       closeAfterFlush();
     } else {
-      close(tls == null || sendTlsEnd(tls) ? CloseCause.PEER : CloseCause.TLS);
+      close(tls == null || loop.output.sendEnd(tls, wire) ? CloseCause.PEER : CloseCause.TLS);
     }
   }
 
@@ -391,30 +385,11 @@ public final class Connection {
       return layer.receive(cipher, loop.plainBuffer, this::arrived, loop.nowNanos());
     } catch (SSLException refused) {
       if (!closed) {
-        sendTlsEnd(layer);
+        loop.output.sendEnd(layer, wire);
         close(CloseCause.TLS);
       }
       return TlsLayer.Progress.WAITING;
     }
-  }
-
-  /// Sends TLS's close, or the alert that says why it refuses the peer.
-  ///
-  /// @return false if TLS refuses the peer: the engine first throws the exception of its task, and
-  ///     has the alert then
-  private boolean sendTlsEnd(TlsLayer layer) {
-    boolean takes = true;
-    for (int tries = 0; tries < 2; tries++) {
-      try {
-        loop.cipherOut.sendHandshake(layer, wire);
-        return takes;
-      } catch (SSLException refused) {
-        takes = false;
-      } catch (IOException gone) {
-        return takes;
-      }
-    }
-    return takes;
   }
 
   /// Bytes of a TLS record count before the record is complete.
@@ -566,7 +541,10 @@ public final class Connection {
     }
     PendingFrames queue = pending;
     while (queue != null && !queue.isEmpty()) {
-      boolean all = tls == null ? writePlain(queue) : writeSealed(tls, queue);
+      int before = queue.bytes();
+      boolean all =
+          tls == null ? loop.output.send(queue, wire) : loop.output.send(queue, tls, wire);
+      progressed(before - queue.bytes());
       if (!all) {
         wire.writing(true);
         closeSlowReader();
@@ -576,7 +554,7 @@ public final class Connection {
     boolean wrote = queue != null;
     pending = null;
     if (tls != null) {
-      if (!loop.cipherOut.sendHandshake(tls, wire)) {
+      if (!loop.output.sendHandshake(tls, wire)) {
         return;
       }
       if (tls.hasKept() && !closing) {
@@ -598,7 +576,7 @@ public final class Connection {
   /// Called when the kernel has no room for more. While the loop stands still no bytes are written,
   /// which says nothing about the peer.
   private void closeSlowReader() {
-    if (isTooMuchForNow(waitingCost()) && loop.isAwake()) {
+    if (loop.shedding.isTooMuch(waitingCost(), listener) && loop.isAwake()) {
       close(CloseCause.SLOW_READER);
     }
   }
@@ -609,18 +587,10 @@ public final class Connection {
     return sealed + (pending == null ? 0 : pending.cost());
   }
 
-  /// Whether, while the heap is nearly full, these bytes are too many: unsent ones, or those of a
-  /// peer that is not read. Thousands of connections have no other common bound.
-  private boolean isTooMuchForNow(int bytes) {
-    return loop.heap.isFull()
-        && !listener.trusted()
-        && bytes > listener.pendingBytes() / LESS_WHEN_SCARCE;
-  }
-
   private void finish() throws IOException {
     if (tls != null) {
       tls.closeOutbound();
-      if (!loop.cipherOut.sendHandshake(tls, wire)) {
+      if (!loop.output.sendHandshake(tls, wire)) {
         return;
       }
     }
@@ -631,32 +601,9 @@ public final class Connection {
     }
   }
 
-  /// Gathers frames in the loop's direct buffer, so that one system call sends a turn's frames.
-  private boolean writePlain(PendingFrames queue) throws IOException {
-    ByteBuffer out = loop.writeBuffer;
-    out.clear();
-    queue.copyTo(out);
-    out.flip();
-    int written = loop.isAwake() ? wire.write(out) : 0;
-    loop.metrics.bytesWritten.increment(written);
-    consume(queue, written);
-    return !out.hasRemaining();
-  }
-
-  private boolean writeSealed(TlsLayer layer, PendingFrames queue) throws IOException {
-    int taken = loop.cipherOut.send(layer, wire, queue);
-    consume(queue, taken);
-    return layer.unsent() == null && taken > 0;
-  }
-
   private boolean sendUnsent(TlsLayer layer) throws IOException {
-    progressed(loop.cipherOut.sendUnsent(layer, wire));
+    progressed(loop.output.sendUnsent(layer, wire));
     return layer.unsent() == null;
-  }
-
-  private void consume(PendingFrames queue, int bytes) {
-    progressed(bytes);
-    queue.taken(bytes);
   }
 
   private void progressed(int bytes) {
@@ -680,15 +627,15 @@ public final class Connection {
     boolean waiting = waitingCost > 0;
     boolean stalled = waiting && nowNanos - sinceNanos > loop.settings.writeStall().toNanos();
     // Bytes of this turn have not been offered to the kernel yet.
-    if (stalled || (!dirty && isTooMuchForNow(waitingCost))) {
+    if (stalled || (!dirty && loop.shedding.isTooMuch(waitingCost, listener))) {
       close(CloseCause.SLOW_READER);
       return false;
     }
-    if (paused && partial != null && isTooMuchForNow(partial.capacity())) {
+    if (paused && partial != null && loop.shedding.isTooMuch(partial.capacity(), listener)) {
       close(CloseCause.UNREAD_BYTES);
       return false;
     }
-    if (isTooOldForNow(nowNanos) || isUnreadTooLongForNow(nowNanos)) {
+    if (isKeptTooLong(nowNanos)) {
       crowded();
       return !closed;
     }
@@ -696,28 +643,12 @@ public final class Connection {
     return busy || waiting;
   }
 
-  /// The pieces of an honest frame or TLS record arrive within moments. A peer that delays or drips
-  /// the rest makes room for others when there is no other room.
-  private boolean isTooOldForNow(long nowNanos) {
-    return !paused && isCrowdedNow() && hasPartialOfBefore(nowNanos - WHOLE_WITHIN_NANOS);
-  }
-
-  /// A peer that publishes too fast is read slowly, and its unread bytes make room, too: the more
-  /// there are, the sooner. A device that is slowed down now and then has few.
-  private boolean isUnreadTooLongForNow(long nowNanos) {
-    if (!paused || partial == null || !isCrowdedNow()) {
+  private boolean isKeptTooLong(long nowNanos) {
+    if (unauthenticated != null || !isCounted()) {
       return false;
     }
-    long seconds = TimeUnit.NANOSECONDS.toSeconds(nowNanos - partial.readNanos());
-    return seconds * kept() > MAX_UNREAD_BYTE_SECONDS;
-  }
-
-  private boolean isCrowdedNow() {
-    return unauthenticated == null && isCounted() && loop.partials.isNearlySpent();
-  }
-
-  private boolean hasPartialOfBefore(long nanos) {
-    return (partial != null && partial.beganBefore(nanos))
-        || (tls != null && tls.hasPartialOfBefore(nanos));
+    return paused
+        ? partial != null && loop.shedding.isUnreadTooLong(partial, kept(), nowNanos)
+        : loop.shedding.isTooOld(partial, tls, nowNanos);
   }
 }

@@ -51,6 +51,7 @@ public final class EventLoop implements Loop {
   final ByteBuffer readBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER_BYTES);
   final ByteBuffer writeBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER_BYTES);
   final ByteBuffer plainBuffer = ByteBuffer.allocate(SHARED_BUFFER_BYTES);
+  final Output output = new Output(this);
   final TransportMetrics metrics;
   final TransportSettings settings;
   final AcceptGate gate;
@@ -58,8 +59,8 @@ public final class EventLoop implements Loop {
   final Pressure pressure;
   final Heap heap;
   final HeldSockets held;
-  final CipherOut cipherOut;
   final ByteBudget partials;
+  final Shedding shedding;
 
   private final UnauthenticatedBudgets unauthenticatedBudgets;
   private final int number;
@@ -105,13 +106,13 @@ public final class EventLoop implements Loop {
     this.number = number;
     this.settings = shared.settings();
     this.metrics = shared.metrics();
-    this.cipherOut = new CipherOut(plainBuffer, writeBuffer, metrics.bytesWritten, this::isAwake);
     this.unauthenticatedBudgets = shared.unauthenticatedBudgets();
     this.partials = shared.partials();
     this.gate = shared.gate();
     this.handshakes = shared.handshakes();
     this.pressure = shared.pressure();
     this.heap = shared.heap();
+    this.shedding = new Shedding(heap, partials);
     this.held = new HeldSockets(gate, settings.loops());
     this.nanoTime = shared.nanoTime();
     this.poller = settings.sockets().open();
