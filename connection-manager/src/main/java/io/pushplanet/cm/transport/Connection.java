@@ -32,8 +32,8 @@ public final class Connection {
   private final @Nullable TlsLayer tls;
   private final @Nullable WebSocketLayer webSocket;
   private final ConnectionHandler handler;
-  // Null once the peer has authenticated.
-  private @Nullable UnauthenticatedPeer unauthenticated;
+  // An UnauthenticatedPeer until the peer has authenticated, then shared with others.
+  private KeptBytes counted;
   private @Nullable PartialFrame partial;
   private @Nullable PendingFrames pending;
   private boolean paused;
@@ -53,7 +53,7 @@ public final class Connection {
     this.loop = loop;
     this.wire = wire;
     this.listener = listener;
-    this.unauthenticated = new UnauthenticatedPeer(source, loop.unauthenticatedBudget(listener));
+    this.counted = new UnauthenticatedPeer(source, loop.unauthenticatedBudget(listener));
     this.tls = listener.tls() == null ? null : new TlsLayer(listener.tls().serverEngine());
     this.webSocket = listener.webSocket() ? new WebSocketLayer() : null;
     this.handler = listener.handlers().apply(this);
@@ -74,7 +74,7 @@ public final class Connection {
 
   /// The peer's address until it has authenticated; null from then on.
   public @Nullable InetAddress source() {
-    return unauthenticated == null ? null : unauthenticated.source();
+    return counted instanceof UnauthenticatedPeer peer ? peer.source() : null;
   }
 
   public boolean isOpen() {
@@ -131,7 +131,7 @@ public final class Connection {
     if (closed || closing) {
       return;
     }
-    int most = unauthenticated == null ? listener.pendingBytes() : MAX_UNAUTHENTICATED_PENDING_BYTES;
+    int most = isAuthenticated() ? listener.pendingBytes() : MAX_UNAUTHENTICATED_PENDING_BYTES;
     if ((pending == null ? 0 : pending.cost()) + frame.length > most) {
       close(CloseCause.SLOW_READER);
       return;
@@ -197,10 +197,10 @@ public final class Connection {
       tls.abandon();
     }
     releasePartial();
-    if (unauthenticated != null) {
-      unauthenticated.giveBackAll();
-    } else if (tls != null && isCounted()) {
-      loop.partials.giveBack(tls.kept());
+    if (counted instanceof UnauthenticatedPeer peer) {
+      peer.giveBackAll();
+    } else if (tls != null) {
+      counted.giveBack(tls.kept());
     }
     pending = null;
     wire.close();
@@ -212,13 +212,12 @@ public final class Connection {
   /// The peer has authenticated: its bytes no longer count as unauthenticated, but its partial
   /// frame counts among those of all authenticated peers.
   public void authenticated() {
-    if (unauthenticated == null) {
+    if (!(counted instanceof UnauthenticatedPeer peer)) {
       return;
     }
-    unauthenticated.giveBackAll();
-    unauthenticated = null;
-    int kept = kept();
-    if (kept > 0 && isCounted() && !loop.partials.hold(kept)) {
+    peer.giveBackAll();
+    counted = loop.authenticated(listener);
+    if (!counted.change(kept())) {
       // In a later task, because the caller is about to answer.
       loop.execute(this::crowded);
     }
@@ -228,9 +227,8 @@ public final class Connection {
     return (partial == null ? 0 : partial.capacity()) + (tls == null ? 0 : tls.kept());
   }
 
-  /// Whether the bytes kept for an authenticated peer are bounded: only the few gateways' are not.
-  private boolean isCounted() {
-    return !listener.trusted();
+  private boolean isAuthenticated() {
+    return !(counted instanceof UnauthenticatedPeer);
   }
 
   private void crowded() {
@@ -284,7 +282,7 @@ public final class Connection {
 
   void opened() {
     int layers = (tls == null ? 0 : TLS_HANDSHAKE_BYTES) + (webSocket == null ? 0 : UPGRADE_BYTES);
-    if (unauthenticated != null && !unauthenticated.take(SOCKET_BYTES + layers)) {
+    if (counted instanceof UnauthenticatedPeer peer && !peer.take(SOCKET_BYTES + layers)) {
       close(CloseCause.UNAUTHENTICATED_BYTES);
     }
   }
@@ -355,7 +353,8 @@ public final class Connection {
       // must not take more.
       return;
     }
-    if (!charge(layer)) {
+    // Bytes of a TLS record count before the record is complete.
+    if (!counted.change(layer.keptMore())) {
       budgetExceeded();
       if (closed) {
         return;
@@ -390,19 +389,6 @@ public final class Connection {
       }
       return TlsLayer.Progress.WAITING;
     }
-  }
-
-  /// Bytes of a TLS record count before the record is complete.
-  private boolean charge(TlsLayer layer) {
-    int more = layer.keptMore();
-    if (unauthenticated == null) {
-      return !isCounted() || loop.partials.hold(more) || more <= 0;
-    }
-    if (more > 0) {
-      return unauthenticated.take(more);
-    }
-    unauthenticated.giveBack(-more);
-    return true;
   }
 
   private void handshakeOn(TlsLayer layer) {
@@ -443,7 +429,12 @@ public final class Connection {
       }
       return;
     }
-    if (!append(held, input) || paused) {
+    if (!held.append(input, loop.nowNanos(), counted)) {
+      input.position(input.limit());
+      budgetExceeded();
+      return;
+    }
+    if (paused) {
       return;
     }
     ByteBuffer whole = held.flip();
@@ -467,57 +458,23 @@ public final class Connection {
       rest.position(rest.limit());
       return;
     }
-    // Allocated first, because the heap may have no room for it.
-    var kept = new PartialFrame(rest, loop.nowNanos(), readNanos);
-    if (take(kept.capacity())) {
-      partial = kept;
-    } else {
+    partial = PartialFrame.of(rest, loop.nowNanos(), readNanos, counted);
+    if (partial == null) {
       budgetExceeded();
     }
   }
 
-  private boolean append(PartialFrame held, ByteBuffer input) {
-    int growth = held.growthFor(input);
-    if (growth > 0 && !take(growth)) {
-      input.position(input.limit());
-      budgetExceeded();
-      return false;
-    }
-    try {
-      held.append(input, loop.nowNanos());
-    } catch (OutOfMemoryError full) {
-      giveBack(growth);
-      throw full;
-    }
-    return true;
-  }
-
-  private boolean take(int bytes) {
-    return unauthenticated == null
-        ? !isCounted() || loop.partials.take(bytes)
-        : unauthenticated.take(bytes);
-  }
-
-  /// [#take] has found no room.
   private void budgetExceeded() {
-    if (unauthenticated == null) {
+    if (isAuthenticated()) {
       crowded();
     } else {
       close(CloseCause.UNAUTHENTICATED_BYTES);
     }
   }
 
-  private void giveBack(int bytes) {
-    if (unauthenticated != null) {
-      unauthenticated.giveBack(bytes);
-    } else if (isCounted()) {
-      loop.partials.giveBack(bytes);
-    }
-  }
-
   private void releasePartial() {
     if (partial != null) {
-      giveBack(partial.capacity());
+      counted.giveBack(partial.capacity());
     }
     partial = null;
   }
@@ -644,7 +601,7 @@ public final class Connection {
   }
 
   private boolean isKeptTooLong(long nowNanos) {
-    if (unauthenticated != null || !isCounted()) {
+    if (!isAuthenticated() || listener.trusted()) {
       return false;
     }
     return paused

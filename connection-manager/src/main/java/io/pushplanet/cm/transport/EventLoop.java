@@ -59,8 +59,10 @@ public final class EventLoop implements Loop {
   final Pressure pressure;
   final Heap heap;
   final HeldSockets held;
-  final ByteBudget partials;
   final Shedding shedding;
+
+  private final AuthenticatedPeers devices;
+  private final AuthenticatedPeers gateways = new AuthenticatedPeers(null);
 
   private final UnauthenticatedBudgets unauthenticatedBudgets;
   private final int number;
@@ -107,12 +109,12 @@ public final class EventLoop implements Loop {
     this.settings = shared.settings();
     this.metrics = shared.metrics();
     this.unauthenticatedBudgets = shared.unauthenticatedBudgets();
-    this.partials = shared.partials();
     this.gate = shared.gate();
     this.handshakes = shared.handshakes();
     this.pressure = shared.pressure();
     this.heap = shared.heap();
-    this.shedding = new Shedding(heap, partials);
+    this.shedding = new Shedding(heap, shared.partials());
+    this.devices = new AuthenticatedPeers(shared.partials());
     this.held = new HeldSockets(gate, settings.loops());
     this.nanoTime = shared.nanoTime();
     this.poller = settings.sockets().open();
@@ -152,6 +154,11 @@ public final class EventLoop implements Loop {
   /// The budget for the bytes of this listener's unauthenticated peers.
   ByteBudget unauthenticatedBudget(Listener listener) {
     return unauthenticatedBudgets.of(listener);
+  }
+
+  /// Counts the bytes of this listener's authenticated peers.
+  KeptBytes authenticated(Listener listener) {
+    return listener.trusted() ? gateways : devices;
   }
 
   int connections() {

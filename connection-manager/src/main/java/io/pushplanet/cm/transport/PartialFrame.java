@@ -1,6 +1,7 @@
 package io.pushplanet.cm.transport;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /// The bytes of an incomplete frame, or of a peer that is not read. It grows with the bytes that
 /// have arrived, never by what a header declares. Confined to its event loop.
@@ -12,12 +13,20 @@ final class PartialFrame {
   private long cameNanos;
   private long readNanos;
 
-  /// @param readNanos when the handler last read every whole frame
-  PartialFrame(ByteBuffer first, long nowNanos, long readNanos) {
+  private PartialFrame(ByteBuffer first, long nowNanos, long readNanos) {
     bytes = ByteBuffer.allocate(Math.max(MIN_CAPACITY, first.remaining())).put(first);
     beganNanos = nowNanos;
     cameNanos = nowNanos;
     this.readNanos = readNanos;
+  }
+
+  /// @param readNanos when the handler last read every whole frame
+  /// @return null when there is no room
+  static @Nullable PartialFrame of(
+      ByteBuffer first, long nowNanos, long readNanos, KeptBytes counted) {
+    // Allocated first, because the heap may have no room for it.
+    var frame = new PartialFrame(first, nowNanos, readNanos);
+    return counted.take(frame.capacity()) ? frame : null;
   }
 
   /// The bytes that it takes of the heap.
@@ -25,20 +34,20 @@ final class PartialFrame {
     return bytes.capacity();
   }
 
-  /// By how many bytes [#append] would grow it; mostly 0.
-  int growthFor(ByteBuffer more) {
-    return bytes.remaining() < more.remaining()
-        ? Math.max(bytes.capacity(), bytes.position() + more.remaining() - bytes.capacity())
-        : 0;
-  }
-
-  void append(ByteBuffer more, long nowNanos) {
-    int growth = growthFor(more);
-    if (growth > 0) {
-      bytes = ByteBuffer.allocate(bytes.capacity() + growth).put(bytes.flip());
+  /// @return false, without taking any byte, when there is no room
+  boolean append(ByteBuffer more, long nowNanos, KeptBytes counted) {
+    if (bytes.remaining() < more.remaining()) {
+      int growth = Math.max(bytes.capacity(), more.remaining() - bytes.remaining());
+      // Allocated first, because the heap may have no room for it.
+      var larger = ByteBuffer.allocate(bytes.capacity() + growth);
+      if (!counted.take(growth)) {
+        return false;
+      }
+      bytes = larger.put(bytes.flip());
     }
     bytes.put(more);
     cameNanos = nowNanos;
+    return true;
   }
 
   /// Whether its last bytes came after this time.

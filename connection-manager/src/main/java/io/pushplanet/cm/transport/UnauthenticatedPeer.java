@@ -4,7 +4,7 @@ import java.net.InetAddress;
 
 /// An unauthenticated peer: its address, and how many bytes it makes this process hold. Confined to
 /// its event loop.
-final class UnauthenticatedPeer {
+final class UnauthenticatedPeer implements KeptBytes {
   private final InetAddress source;
   private final ByteBudget budget;
   private int held;
@@ -19,8 +19,8 @@ final class UnauthenticatedPeer {
     return source;
   }
 
-  /// @return false when unauthenticated peers hold too many bytes already
-  boolean take(int bytes) {
+  @Override
+  public boolean take(int bytes) {
     if (!budget.take(bytes)) {
       return false;
     }
@@ -29,10 +29,20 @@ final class UnauthenticatedPeer {
   }
 
   /// Gives back these bytes, but no more than it holds.
-  void giveBack(int bytes) {
+  @Override
+  public void giveBack(int bytes) {
     int some = Math.min(bytes, held);
     budget.giveBack(some);
     held -= some;
+  }
+
+  @Override
+  public boolean change(int more) {
+    if (more > 0) {
+      return take(more);
+    }
+    giveBack(-more);
+    return true;
   }
 
   void giveBackAll() {
