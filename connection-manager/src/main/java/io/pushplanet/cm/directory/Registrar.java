@@ -20,13 +20,10 @@ import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,9 +46,6 @@ import org.slf4j.LoggerFactory;
 public final class Registrar implements OwnershipDoubts, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
 
-  /// Pending releases that one round of the reconciliation loop sends at most.
-  private static final int MAX_RELEASES_PER_ROUND = 2_000;
-
   private final Directory directory;
   private final NodeId node;
   private final SessionTable table;
@@ -60,16 +54,14 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   private final Executor workers;
   private final DirectoryHealth health;
   private final CommandPipeline commands;
-  // Half of the queue stays free for connecting devices.
-  private final int mostInBackground;
   private final PendingReleases pendingReleases = new PendingReleases();
+  private final BackgroundCommands background;
   private final PendingTakeovers pendingTakeovers;
   private final Arrivals arrivals;
   private final Reconciliation reconciliation;
   private final ReconciliationLoop loop;
   private final DoubtedSessions doubted;
   private final NoticeHandler notices;
-  private final Set<DeviceSession> changed = ConcurrentHashMap.newKeySet();
 
   /// Runs a task once, after a delay, on any thread.
   @FunctionalInterface
@@ -128,7 +120,10 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
             settings.claimWithin(),
             sender,
             pendingReleases::keep);
-    this.mostInBackground = settings.waiting() / 2;
+    // Half of the queue stays free for connecting devices.
+    int mostInBackground = settings.waiting() / 2;
+    this.background =
+        new BackgroundCommands(commands, pendingReleases, health, metrics, mostInBackground);
     this.pendingTakeovers = new PendingTakeovers(commands, health, mostInBackground);
     this.arrivals = new Arrivals(settings.formerWithin(), timer, metrics.takeoversUnanswered);
     var patrol = new InboxPatrol(table, parked, workers);
@@ -137,7 +132,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
             directory, health, node, table, arrivals, patrol, metrics, clock, settings);
     this.loop =
         new ReconciliationLoop(
-            reconciliation, patrol, health, pendingReleases, this::sendPendingReleases);
+            reconciliation, patrol, health, pendingReleases, background::sendPendingReleases);
     this.doubted = new DoubtedSessions(reconciliation, health, metrics, workers);
     this.notices = new NoticeHandler(table, arrivals, pendingTakeovers, reconciliation, doubted);
   }
@@ -238,7 +233,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
       released
           .map(RememberedSession::subscription)
           .ifPresent(held ->
-              send(
+              background.send(
                   new Command.Remember(
                       request.device(), claimed.epoch(), held, request.passwordEnds())));
     }
@@ -285,7 +280,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
       return;
     }
     Optional<RememberedSession> held = claim.remembered().filter(_ -> expirySeconds > 0);
-    send(
+    background.send(
         held.<Command>map(session ->
                 new Command.End(
                     device, claim.epoch(), expirySeconds, session.subscription(), passwordEnds))
@@ -296,25 +291,11 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   }
 
   /// The subscription of a session changed. The directory does not learn of a session that ends
-  /// with its connection. However often the subscription changes, one command waits, and it carries
-  /// the subscription as it is when the command is sent.
+  /// with its connection.
   public void remember(DeviceSession session) {
-    if (session.terms().isPersistent()
-        && !session.isPresumed()
-        && changed.add(session)
-        && !tryQueue(() -> subscriptionOf(session))) {
-      changed.remove(session);
+    if (session.terms().isPersistent() && !session.isPresumed()) {
+      background.remember(session);
     }
-  }
-
-  private Command subscriptionOf(DeviceSession session) {
-    // First: a change from here on queues another command.
-    changed.remove(session);
-    Subscription subscription = session.subscription();
-    return subscription == null
-        ? new Command.Forget(session.key(), session.epoch(), session.passwordEnds())
-        : new Command.Remember(
-            session.key(), session.epoch(), subscription, session.passwordEnds());
   }
 
   /// The device sent a packet that is no answer, so it is here, and a presumed session is proven.
@@ -335,33 +316,11 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     Subscription left = session.subscription();
     boolean known = !session.isPresumed() && (left != null || session.isHeard());
     long seconds = known ? expirySeconds : 0;
-    send(new Command.End(session.key(), session.epoch(), seconds, left, session.passwordEnds()));
+    background.send(
+        new Command.End(session.key(), session.epoch(), seconds, left, session.passwordEnds()));
     pendingTakeovers.confirm(
         session.key(),
         seconds > 0 ? Optional.of(new RememberedSession(left, session.epoch())) : Optional.empty());
-  }
-
-  /// A release that cannot be sent now is sent later. A subscription is not: its session is
-  /// compared with the directory, and remembered again once the device has sent something.
-  private void send(Command command) {
-    if (!tryQueue(() -> command)) {
-      pendingReleases.keep(command);
-    }
-  }
-
-  private void sendPendingReleases() {
-    int room = mostInBackground - commands.waiting();
-    if (room > 0 && health.isReachable()) {
-      pendingReleases.take(Math.min(room, MAX_RELEASES_PER_ROUND)).forEach(this::send);
-    }
-  }
-
-  private boolean tryQueue(Supplier<Command> command) {
-    boolean queued = health.isReachable() && commands.add(command, null);
-    if (!queued) {
-      metrics.commandsUnsent.increment();
-    }
-    return queued;
   }
 
   @Override
@@ -455,10 +414,6 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     loop.compareNext(pause);
   }
 
-  private boolean hasToSend() {
-    return commands.waiting() > 0 || (health.isReachable() && !pendingReleases.isEmpty());
-  }
-
   /// Waits at most five seconds for releases to be sent, also for those that found no room in the
   /// queue when all devices left together.
   @Override
@@ -466,8 +421,8 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     loop.stop();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
     try {
-      while (hasToSend() && System.nanoTime() < deadline) {
-        sendPendingReleases();
+      while (background.hasToSend() && System.nanoTime() < deadline) {
+        background.sendPendingReleases();
         TimeUnit.MILLISECONDS.sleep(10);
       }
     } catch (InterruptedException interrupted) {
