@@ -9,11 +9,8 @@ import io.pushplanet.cm.handshake.HandshakeOutcome.Welcome;
 import io.pushplanet.cm.inbox.InboxDrain;
 import io.pushplanet.cm.inbox.ParkedMessages;
 import io.pushplanet.cm.mqtt.MqttPacket;
-import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
-import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
-import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.mqtt.link.Link;
@@ -23,13 +20,11 @@ import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.OutboundMessage;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.SessionTerms;
-import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.gate.Rate;
 import io.pushplanet.cm.uplink.DelayedWills;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +36,8 @@ import org.jspecify.annotations.Nullable;
 ///    waits until the former node has let the device go.
 /// 3. The session is put into the [SessionTable], CONNACK is sent, and messages that the last
 ///    connection left unacknowledged are sent again.
-/// 4. The device subscribes to `push/messages`, and its inbox is drained ([InboxDrain]).
+/// 4. The device subscribes to `push/messages` ([Subscriptions]), and its inbox is drained
+///    ([InboxDrain]).
 /// 5. Gateways' frames are offered to the session (package `delivery`), and the device's PUBACKs
 ///    settle them.
 /// 6. Receipts and uplinks become events ([InboundFlow]) and are acknowledged once the broker has
@@ -59,6 +55,7 @@ public final class ConnectionPipeline {
   private final ParkedMessages inbox;
   private final InboundFlow.Shared inboundShared;
   private final AdmissionMetrics admissionMetrics;
+  private final Subscriptions subscriptions;
   private final DelayedWills wills;
   private final PacketLimits limits;
 
@@ -81,6 +78,7 @@ public final class ConnectionPipeline {
     this.inbox = inbox;
     this.inboundShared = inboundShared;
     this.admissionMetrics = inboundShared.admissionMetrics();
+    this.subscriptions = new Subscriptions(registrar, admissionMetrics);
     this.wills = wills;
     this.limits = limits;
   }
@@ -137,11 +135,11 @@ public final class ConnectionPipeline {
         }
         case MqttPacket.Subscribe subscribe -> {
           registrar.heard(current);
-          subscribe(current, subscribe);
+          subscriptions.subscribe(link, current, subscribe);
         }
         case MqttPacket.Unsubscribe unsubscribe -> {
           registrar.heard(current);
-          unsubscribe(current, unsubscribe);
+          subscriptions.unsubscribe(link, current, unsubscribe);
         }
         case MqttPacket.PingReq() -> {
           registrar.heard(current);
@@ -297,55 +295,6 @@ public final class ConnectionPipeline {
       // Otherwise every new connection of the device could send one more packet.
       inbound = new InboundFlow(link, inboundShared, rate);
       inbound.holdBack();
-    }
-
-    // 4. SUBSCRIBE
-
-    private void subscribe(DeviceSession current, MqttPacket.Subscribe subscribe) {
-      var codes = new ArrayList<Integer>();
-      Subscription wanted = null;
-      int identifier = (int) subscribe.properties().number(PropertyId.SUBSCRIPTION_IDENTIFIER, 0);
-      for (SubscriptionRequest request : subscribe.requests()) {
-        ReasonCode reason = judge(request);
-        if (reason.isFailure()) {
-          admissionMetrics.refused(reason);
-          codes.add(link.isV5() ? reason.code() : ReasonCode.V3_SUBSCRIPTION_FAILED);
-        } else {
-          QoS granted = request.qos().atMost(QoS.AT_LEAST_ONCE);
-          wanted = Subscription.of(granted, identifier);
-          codes.add(granted.ordinal());
-        }
-      }
-      link.send(new MqttPacket.SubAck(subscribe.packetId(), codes, MqttProperties.NONE));
-      if (wanted != null) {
-        current.subscribe(wanted);
-        registrar.remember(current);
-      }
-    }
-
-    private static ReasonCode judge(SubscriptionRequest request) {
-      if (request.isShared()) {
-        return ReasonCode.SHARED_SUBSCRIPTIONS_NOT_SUPPORTED;
-      }
-      if (request.hasWildcard()) {
-        return ReasonCode.WILDCARD_SUBSCRIPTIONS_NOT_SUPPORTED;
-      }
-      return request.filter().equals(DeviceSession.TOPIC)
-          ? ReasonCode.SUCCESS
-          : ReasonCode.NOT_AUTHORIZED;
-    }
-
-    private void unsubscribe(DeviceSession current, MqttPacket.Unsubscribe unsubscribe) {
-      var codes = new ArrayList<Integer>();
-      for (String filter : unsubscribe.filters()) {
-        boolean held = filter.equals(DeviceSession.TOPIC) && current.subscription() != null;
-        if (held) {
-          current.unsubscribe();
-          registrar.remember(current);
-        }
-        codes.add(held ? 0 : ReasonCode.NO_SUBSCRIPTION_EXISTED.code());
-      }
-      link.send(new MqttPacket.UnsubAck(unsubscribe.packetId(), codes, MqttProperties.NONE));
     }
 
     // 6. Receipts and uplinks
