@@ -12,7 +12,8 @@ public record RetryWaits(Clock clock, RandomGenerator random) {
   static final Duration LONGEST_OF_ANYBODY = Duration.ofMinutes(15);
 
   /// The wait that the answer asks for. It is bounded when the body is not in the vendor's form:
-  /// the page of a proxy could let messages expire.
+  /// the page of a proxy could let messages expire. A wait of zero counts as none: the message
+  /// would come back at once, until its time to live ends.
   ///
   /// @param word the vendor's own in the body; empty when there is none
   public Optional<Duration> asked(Answered answered, String word) {
@@ -22,20 +23,15 @@ public record RetryWaits(Clock clock, RandomGenerator random) {
         : asked;
   }
 
-  /// The wait that the vendor asks for. A wait of zero counts as none: the message would come back
-  /// at once, until its time to live ends.
-  public Optional<Duration> asked(Answered answered) {
+  private Optional<Duration> asked(Answered answered) {
     return answered
         .header("retry-after")
         .flatMap(value -> RetryAfter.parse(value, clock.instant()))
         .filter(Duration::isPositive);
   }
 
-  /// The wait that the vendor asks for, or else `rest` up to twice over.
-  public Duration askedOr(Answered answered, Duration rest) {
-    return asked(answered).orElseGet(() -> jittered(rest));
-  }
-
+  /// The wait that the answer asks for, or else `rest` up to twice over.
+  ///
   /// @param word as of [#asked(Answered, String)]
   public Duration askedOr(Answered answered, String word, Duration rest) {
     return asked(answered, word).orElseGet(() -> jittered(rest));

@@ -36,6 +36,10 @@ final class WebPushProvider implements Provider {
   /// The rest when a busy push service does not say for how long.
   private static final Duration BUSY_REST = Duration.ofSeconds(60);
 
+  /// The standard gives answers no body of the push services' own
+  /// (https://www.rfc-editor.org/rfc/rfc8030#section-5), so any wait may be a proxy's.
+  private static final String NO_WORD = "";
+
   /// The wait before the next try when a look-up or a request found no room.
   private static final Duration NEXT_TURN = Duration.ofSeconds(5);
 
@@ -160,8 +164,9 @@ final class WebPushProvider implements Provider {
       case ACCEPTED -> new Accepted(status, "", answered.header("location").orElse(null));
       case SUBSCRIPTION_GONE -> new TokenGone(status, reason, askedAt);
       case REJECTED -> new Rejected(status, reason);
-      case BUSY -> new Deferred(status, reason, waits.askedOr(answered, BUSY_REST), false);
-      case UNAVAILABLE -> new Deferred(status, reason, waits.asked(answered).orElse(null), true);
+      case BUSY -> new Deferred(status, reason, waits.askedOr(answered, NO_WORD, BUSY_REST), false);
+      case UNAVAILABLE ->
+          new Deferred(status, reason, waits.asked(answered, NO_WORD).orElse(null), true);
       // A push service does not say whether it refuses the key or only this subscription. Not
       // logged: the caller that registers a device names the push service, which could answer so
       // to each message.

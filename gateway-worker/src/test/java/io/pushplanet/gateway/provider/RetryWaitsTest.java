@@ -21,15 +21,16 @@ class RetryWaitsTest {
   void a_wait_of_zero_counts_as_none(String retryAfter) {
     Answered busy = new Answered(503, Map.of("retry-after", retryAfter), new byte[0]);
 
-    assertThat(waits.asked(busy)).isEmpty();
-    assertThat(waits.askedOr(busy, REST)).isBetween(REST, REST.multipliedBy(2));
+    assertThat(waits.asked(busy, "ServiceUnavailable")).isEmpty();
+    assertThat(waits.askedOr(busy, "ServiceUnavailable", REST))
+        .isBetween(REST, REST.multipliedBy(2));
   }
 
   @Test
   void a_wait_that_the_vendor_asks_for_is_kept() {
     Answered busy = new Answered(503, Map.of("retry-after", "7"), new byte[0]);
 
-    assertThat(waits.askedOr(busy, REST)).isEqualTo(Duration.ofSeconds(7));
+    assertThat(waits.askedOr(busy, "ServiceUnavailable", REST)).isEqualTo(Duration.ofSeconds(7));
   }
 
   @Test

@@ -207,6 +207,17 @@ class WebPushIT {
   }
 
   @Test
+  void no_answer_holds_a_message_up_for_longer_than_a_quarter_of_an_hour() {
+    next(Fate.answer(429, "").retryAfter(Duration.ofDays(1)));
+    assertThat(send(subscribe()))
+        .isEqualTo(new Deferred(429, "http_429", Duration.ofMinutes(15), false));
+
+    next(Fate.answer(503, "").retryAfter(Duration.ofDays(1)));
+    assertThat(send(subscribe()))
+        .isEqualTo(new Deferred(503, "http_503", Duration.ofMinutes(15), true));
+  }
+
+  @Test
   void a_message_that_is_too_large_is_rejected() {
     next(Fate.answer(413, ""));
     assertThat(send(subscribe())).isEqualTo(new Rejected(413, "http_413"));
