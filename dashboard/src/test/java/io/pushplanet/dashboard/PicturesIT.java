@@ -124,17 +124,37 @@ class PicturesIT {
     chromium.picture(page[0] + "-" + scheme);
     chromium.size(1024, 768).go(page[1]);
     PageWidth.holds(chromium, page[1]);
+    assertEachRowOfTilesIsFull(chromium, page[1]);
     assertNothingIsInPieces(chromium, page[1]);
     chromium.size(390, 844).go(page[1]);
     if (page[1].startsWith("/?") || page[1].equals("/")) {
       chromium.waitFor("#charts[data-drawn]");
     }
     PageWidth.holds(chromium, page[1]);
+    assertEachRowOfTilesIsFull(chromium, page[1]);
     chromium.picture(page[0] + "-phone-" + scheme);
     assertThat(chromium.complaints())
         .as("the browser's console on " + page[1])
         .filteredOn(line -> !page[0].equals("404"))
         .isEmpty();
+  }
+
+  private static void assertEachRowOfTilesIsFull(Chromium chromium, String page) {
+    assertThat(
+            chromium.script(
+                """
+                return [...document.querySelectorAll('.tiles')].flatMap(tiles => {
+                  const ends = new Map();
+                  for (const tile of tiles.children) {
+                    const place = tile.getBoundingClientRect();
+                    ends.set(place.top, Math.max(ends.get(place.top) ?? 0, place.right));
+                  }
+                  const edge = tiles.getBoundingClientRect().right;
+                  return [...ends.values()].filter(end => end < edge - 1);
+                });
+                """))
+        .as("rows with a gap at their end on " + page)
+        .isEqualTo(List.of());
   }
 
   private static void assertNothingIsInPieces(Chromium chromium, String page) {
