@@ -10,7 +10,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Primary;
+import org.springframework.security.crypto.password.PasswordEncoder;
 
 class LoginIT {
   private static final String SESSION = "pushplanet-dashboard";
@@ -67,6 +73,69 @@ class LoginIT {
       assertThat(chromium.textOf("h1")).isEqualTo("Overview");
     }
     assertThat(audited("locked-out")).contains("login_failed", "login_locked", "login");
+  }
+
+  @Test
+  void a_login_that_gets_no_turn_is_told_to_come_back_and_not_that_the_database_is_away()
+      throws Exception {
+    dashboard.operator("waiting", "viewer");
+    RunningDashboard busy =
+        RunningDashboard.start(
+            dashboard.services(),
+            Map.of("dashboard.max-password-checks", "1"),
+            HeldPasswords.class);
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+        HeldPasswords held = busy.bean(HeldPasswords.class)) {
+      Future<HttpResponse<String>> first =
+          threads.submit(() -> new HttpOperator(busy.address()).login("waiting", "wrong"));
+      assertThat(held.begun.await(60, TimeUnit.SECONDS)).isTrue();
+
+      HttpResponse<String> second =
+          new HttpOperator(busy.address()).login("waiting", RunningDashboard.PASSWORD);
+
+      assertThat(second.statusCode()).isEqualTo(429);
+      assertThat(second.headers().firstValue("Retry-After")).contains("5");
+      assertThat(second.body())
+          .contains("Too many logins at once", "try it again in five seconds")
+          .doesNotContain("MySQL");
+      held.letGo();
+      assertThat(first.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(302);
+      assertThat(audited("waiting")).containsExactly("login_failed");
+    } finally {
+      busy.stop();
+    }
+  }
+
+  /// The check of a password ends only when the test lets it.
+  @Primary
+  static final class HeldPasswords implements PasswordEncoder, AutoCloseable {
+    private final CountDownLatch begun = new CountDownLatch(1);
+    private final CountDownLatch free = new CountDownLatch(1);
+
+    @Override
+    public String encode(CharSequence password) {
+      return "";
+    }
+
+    @Override
+    public boolean matches(CharSequence password, String stored) {
+      begun.countDown();
+      try {
+        assertThat(free.await(120, TimeUnit.SECONDS)).isTrue();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      return false;
+    }
+
+    void letGo() {
+      free.countDown();
+    }
+
+    @Override
+    public void close() {
+      letGo();
+    }
   }
 
   @Test

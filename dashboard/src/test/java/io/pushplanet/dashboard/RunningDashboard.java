@@ -5,6 +5,7 @@ import io.pushplanet.quickstart.services.LocalServices;
 import java.security.SecureRandom;
 import java.sql.Timestamp;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.springframework.boot.SpringApplication;
@@ -44,7 +45,9 @@ public final class RunningDashboard {
   }
 
   /// @param more settings that are added to the usual ones, or replace them
-  static RunningDashboard start(LocalServices services, Map<String, String> more) {
+  /// @param beans of the test's own
+  static RunningDashboard start(
+      LocalServices services, Map<String, String> more, Class<?>... beans) {
     Map<String, String> settings = new TreeMap<>();
     settings.put("server.port", "0");
     settings.put("management.server.port", "0");
@@ -63,8 +66,9 @@ public final class RunningDashboard {
         settings.entrySet().stream()
             .map(setting -> "--" + setting.getKey() + "=" + setting.getValue())
             .toArray(String[]::new);
-    return new RunningDashboard(
-        SpringApplication.run(DashboardApplication.class, arguments), services);
+    var application = new SpringApplication(DashboardApplication.class);
+    application.addPrimarySources(List.of(beans));
+    return new RunningDashboard(application.run(arguments), services);
   }
 
   LocalServices services() {

@@ -3,6 +3,7 @@ package io.pushplanet.dashboard.login;
 import io.pushplanet.common.settings.DatabaseAway;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
+import io.pushplanet.dashboard.login.OperatorAuthentication.TurnedAwayException;
 import io.pushplanet.dashboard.page.TextTypeHandler;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
@@ -18,6 +19,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.LockedException;
 import org.springframework.security.authentication.ProviderManager;
@@ -160,11 +162,13 @@ class LoginConfiguration {
   private static void failed(
       HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
       throws IOException {
+    if (failure instanceof TurnedAwayException) {
+      response.setHeader("Retry-After", "5");
+      response.sendError(HttpStatus.TOO_MANY_REQUESTS.value());
+      return;
+    }
     if (failure instanceof AuthenticationServiceException) {
-      if (!(failure instanceof OperatorAuthentication.TurnedAwayException)) {
-        // Not logged: a stranger could cause such lines as cheaply as requests.
-        LOG.warn("event=login_unavailable reason=\"{}\"", failure.toString());
-      }
+      LOG.warn("event=login_unavailable reason=\"{}\"", failure.toString());
       response.setHeader("Retry-After", "5");
       response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
       return;

@@ -10,6 +10,8 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.security.authentication.AuthenticationProvider;
 import org.springframework.security.authentication.AuthenticationServiceException;
@@ -31,6 +33,7 @@ import org.springframework.util.StringUtils;
 /// name takes as long as that of a wrong password.
 @Component
 class OperatorAuthentication implements AuthenticationProvider {
+  private static final Logger LOG = LoggerFactory.getLogger(OperatorAuthentication.class);
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(3);
 
   /// How many passwords may wait to be checked. Each of them holds a thread of the web server,
@@ -130,7 +133,7 @@ class OperatorAuthentication implements AuthenticationProvider {
     } catch (LockedException e) {
       return Optional.of(
           "Too many wrong passwords: your name is locked for 15 minutes after the fifth. Wait, or ask an admin to unlock it.");
-    } catch (AuthenticationServiceException e) {
+    } catch (TurnedAwayException e) {
       return Optional.of("Too many passwords are being checked at the moment. Try again shortly.");
     }
   }
@@ -161,7 +164,8 @@ class OperatorAuthentication implements AuthenticationProvider {
   /// while it waits, all threads.
   private boolean matches(String password, String stored) {
     if (!places.tryAcquire()) {
-      throw new TurnedAwayException();
+      // Not logged: a stranger could cause such lines as cheaply as requests.
+      throw new TurnedAwayException("too many logins at once");
     }
     try {
       return inTurn(() -> Passwords.fits(password) && passwords.matches(password, stored));
@@ -170,23 +174,24 @@ class OperatorAuthentication implements AuthenticationProvider {
     }
   }
 
-  /// As many passwords wait as are allowed to.
+  /// Too many passwords are checked at once, so this one is not. The right one may be tried again.
   static final class TurnedAwayException extends AuthenticationServiceException {
     @Serial private static final long serialVersionUID = 1;
 
-    TurnedAwayException() {
-      super("too many logins at once");
+    TurnedAwayException(String why) {
+      super(why);
     }
   }
 
   private boolean inTurn(BooleanSupplier check) {
     try {
       if (!checks.tryAcquire(LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new AuthenticationServiceException("the passwords before took too long");
+        LOG.warn("event=login_unavailable reason=\"the passwords before took too long\"");
+        throw new TurnedAwayException("the passwords before took too long");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new AuthenticationServiceException("interrupted", e);
+      throw new TurnedAwayException("interrupted");
     }
     try {
       return check.getAsBoolean();

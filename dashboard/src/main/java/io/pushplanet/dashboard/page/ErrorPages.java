@@ -10,7 +10,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 /// Shows the page of a status: always a page, whatever the client accepts, and never the exception.
 @Controller
 final class ErrorPages implements ErrorController {
-  private static final Set<Integer> OWN_PAGE = Set.of(400, 403, 404, 405, 411, 413, 500, 503);
+  private static final Set<Integer> OWN_PAGE = Set.of(400, 403, 404, 405, 411, 413, 429, 500, 503);
 
   @RequestMapping("/error")
   String page(HttpServletRequest request) {
