@@ -25,7 +25,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param gatewayPort the trusted listener, which only gateways may reach; 0 = any free port
 /// @param wsPort MQTT over WebSocket, path `/mqtt`; unset for none
 /// @param wssPort MQTT over WebSocket within TLS, path `/mqtt`; needs `cm.tls`; unset for none
-/// @param bind address of all listeners
+/// @param bind address of the listeners; `cm.gateway-bind` may give the trusted one another
+/// @param gatewayBind address of the trusted listener; blank for that of `cm.bind`
 /// @param advertisedHost the host under which gateways and the dashboard reach this node
 /// @param deviceHost the host under which devices reach this node itself, for the Server Reference
 ///     that other nodes send when they are drained or full; blank when devices only know a load
@@ -43,6 +44,7 @@ record NodeSettings(
     @Min(0) @Max(65535) @Nullable Integer wsPort,
     @Min(0) @Max(65535) @Nullable Integer wssPort,
     @NotBlank @DefaultValue("0.0.0.0") String bind,
+    @NotNull @DefaultValue("") String gatewayBind,
     @NotBlank @DefaultValue("127.0.0.1") String advertisedHost,
     @NotNull @DefaultValue("") String deviceHost,
     @NotBlank @DefaultValue("gateway") String gatewayUser,
@@ -57,6 +59,11 @@ record NodeSettings(
     @Valid @NotNull @DefaultValue Inbox inbox,
     @Valid @NotNull @DefaultValue Delivery delivery,
     @Valid @NotNull @DefaultValue Uplink uplink) {
+
+  /// The address of the trusted listener.
+  String addressForGateways() {
+    return gatewayBind.isBlank() ? bind : gatewayBind;
+  }
 
   /// PEM files; without them there is no TLS listener. They are read again when they change.
   ///

@@ -138,7 +138,7 @@ class TransportConfiguration {
       NodeSettings settings, GatewayPeers gateways, ConnectionPipeline pipeline) {
     return new Listener(
         "gateway",
-        new InetSocketAddress(settings.bind(), settings.gatewayPort()),
+        new InetSocketAddress(settings.addressForGateways(), settings.gatewayPort()),
         null,
         false,
         Math.toIntExact(settings.transport().gatewayPendingBytes().toBytes()),

@@ -81,7 +81,7 @@ public final class Transport implements AutoCloseable {
           if (listener.address().isUnresolved()) {
             // Without an address Java would listen on all addresses.
             throw new UnknownHostException(
-                "the %s listener cannot have %s (no such host); set cm.bind to an address of this machine"
+                "the %s listener cannot have %s (no such host); set cm.bind, or cm.gateway-bind, to an address of this machine"
                     .formatted(listener.name(), listener.address().getHostString()));
           }
           if (number == 0 && port != 0) {

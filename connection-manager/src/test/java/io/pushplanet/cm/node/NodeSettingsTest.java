@@ -57,6 +57,20 @@ class NodeSettingsTest {
   }
 
   @Test
+  void gateways_are_listened_for_where_devices_are_unless_they_have_an_address_of_their_own() {
+    runner
+        .withPropertyValues("cm.bind=192.0.2.1")
+        .run(context ->
+            assertThat(context.getBean(NodeSettings.class).addressForGateways())
+                .isEqualTo("192.0.2.1"));
+    runner
+        .withPropertyValues("cm.bind=192.0.2.1", "cm.gateway-bind=127.0.0.1")
+        .run(context ->
+            assertThat(context.getBean(NodeSettings.class).addressForGateways())
+                .isEqualTo("127.0.0.1"));
+  }
+
+  @Test
   void gorush_536_a_limit_of_0_stops_the_start_and_not_every_message() {
     var limits =
         List.of(
