@@ -33,7 +33,7 @@ class LiveRequestIT {
     Set<Thread> before = eventLoops();
     try (Simulators simulators =
         Simulators.start(
-            new Options(0, 0, 0, 0, 0, 0, state, false, Duration.ZERO, "127.0.0.1"),
+            new Options(0, 0, 0, 0, 0, 0, state, false, Duration.ZERO, "localhost"),
             Clock.systemUTC())) {
       LiveRequest request =
           new LiveRequest(Trust.with(simulators.authority().pem()).context(), PATIENCE);

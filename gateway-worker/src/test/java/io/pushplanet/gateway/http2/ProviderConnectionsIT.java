@@ -59,7 +59,7 @@ class ProviderConnectionsIT {
   static void startServer() {
     simulators =
         Simulators.start(
-            new Options(0, 0, 0, 0, 0, 0, state, false, Duration.ZERO, "127.0.0.1"),
+            new Options(0, 0, 0, 0, 0, 0, state, false, Duration.ZERO, "localhost"),
             Clock.systemUTC());
     warm();
   }

@@ -84,7 +84,7 @@ final class ProviderPlatform implements AutoCloseable {
     Simulators simulators =
         Simulators.start(
             // A renewed token is accepted at once, so that the test sees the renewal.
-            new Options(0, 0, 0, 0, 0, 0, state, strictTokens, Duration.ZERO, "127.0.0.1"),
+            new Options(0, 0, 0, 0, 0, 0, state, strictTokens, Duration.ZERO, "localhost"),
             Clock.systemUTC());
     return new ProviderPlatform(simulators, worker(simulators, more));
   }

@@ -1,11 +1,14 @@
 package io.pushplanet.simulators;
 
 import io.pushplanet.simulators.script.Durations;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 
 /// The start options of the simulators. A port of 0 takes any free one.
+///
+/// @param host the name or address of all listeners; `localhost` for this machine only
 public record Options(
     int apnsPort,
     int apnsSandboxPort,
@@ -16,7 +19,7 @@ public record Options(
     Path state,
     boolean strictTokens,
     Duration apnsTokenRenewal,
-    String managementHost) {
+    String host) {
 
   private static final Set<String> OPTIONS =
       Set.of(
@@ -29,19 +32,19 @@ public record Options(
           "--state",
           "--strict-tokens",
           "--apns-token-renewal",
-          "--management-host");
+          "--host");
 
   static final String USAGE =
       """
       Usage: simulators [--apns-port=N] [--apns-sandbox-port=N] [--fcm-port=N] [--webpush-port=N]
                         [--hms-port=N] [--management-port=N] [--state=DIR] [--strict-tokens]
-                        [--apns-token-renewal=PT20M] [--management-host=127.0.0.1]
+                        [--apns-token-renewal=PT20M] [--host=localhost]
       Every port defaults to 0 = any free one; they are printed and written to DIR/simulators.json.
       """;
 
   /// All ports free, keeping everything in `state`.
   public static Options in(Path state) {
-    return new Options(0, 0, 0, 0, 0, 0, state, false, Duration.ofMinutes(20), "127.0.0.1");
+    return new Options(0, 0, 0, 0, 0, 0, state, false, Duration.ofMinutes(20), "localhost");
   }
 
   /// Reads a command line; an unknown word is refused.
@@ -74,7 +77,12 @@ public record Options(
         name.equals("--state") ? Path.of(value) : state,
         flag || strictTokens,
         name.equals("--apns-token-renewal") ? Durations.parse(value) : apnsTokenRenewal,
-        name.equals("--management-host") ? value : managementHost);
+        name.equals("--host") ? value : host);
+  }
+
+  /// Where a simulator listens.
+  InetSocketAddress at(int port) {
+    return InetSocketAddress.createUnresolved(host, port);
   }
 
   private static int port(String name, String value) {

@@ -52,26 +52,32 @@ public final class Simulators implements AutoCloseable {
     webPushDirectory = WebPushDirectory.in(state);
     ApnsSettings settings =
         new ApnsSettings(
-            options.apnsPort(), false, 1_000, options.strictTokens(), options.apnsTokenRenewal());
+            options.at(options.apnsPort()),
+            false,
+            1_000,
+            options.strictTokens(),
+            options.apnsTokenRenewal());
     apns = new ApnsSimulator(settings, apnsDirectory, authority, ledger, script, clock);
     apnsSandbox =
         new ApnsSimulator(
-            settings.asSandbox().onPort(options.apnsSandboxPort()),
+            settings.asSandbox().at(options.at(options.apnsSandboxPort())),
             apnsDirectory,
             authority,
             ledger,
             script,
             clock);
-    fcm = new FcmSimulator(options.fcmPort(), fcmDirectory, authority, ledger, script, clock);
-    hms = new HmsSimulator(options.hmsPort(), hmsDirectory, authority, ledger, script, clock);
+    fcm =
+        new FcmSimulator(
+            options.at(options.fcmPort()), fcmDirectory, authority, ledger, script, clock);
+    hms =
+        new HmsSimulator(
+            options.at(options.hmsPort()), hmsDirectory, authority, ledger, script, clock);
     webPush =
         new WebPushSimulator(
-            options.webPushPort(), webPushDirectory, authority, ledger, script, clock);
+            options.at(options.webPushPort()), webPushDirectory, authority, ledger, script, clock);
     management =
         SimulatorServer.plain(
-            options.managementHost(),
-            options.managementPort(),
-            client -> new Management(this)::answer);
+            options.at(options.managementPort()), client -> new Management(this)::answer);
   }
 
   /// Starts everything and writes `simulators.json` into the state directory.

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class OptionsTest {
   @Test
-  void every_port_is_free_by_default_and_management_stays_on_this_machine() {
+  void every_port_is_free_by_default_and_stays_on_this_machine() {
     Options options = Options.of();
 
     assertThat(options)
@@ -24,7 +24,7 @@ class OptionsTest {
                 Path.of("simulators"),
                 false,
                 Duration.ofMinutes(20),
-                "127.0.0.1"));
+                "localhost"));
   }
 
   @Test
@@ -40,7 +40,7 @@ class OptionsTest {
             "--state=/tmp/s",
             "--strict-tokens",
             "--apns-token-renewal=PT1M",
-            "--management-host=0.0.0.0");
+            "--host=0.0.0.0");
 
     assertThat(options)
         .isEqualTo(

@@ -1,10 +1,11 @@
 package io.pushplanet.simulators.apns;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 
 /// How one APNs environment behaves.
 ///
-/// @param port 0: any free one
+/// @param address where to listen; port 0 takes any free one
 /// @param sandbox which environment this is
 /// @param maxConcurrentStreams announced once the connection has shown a good request
 /// @param strictTokens whether only registered tokens are known
@@ -12,7 +13,7 @@ import java.time.Duration;
 ///     every 20 minutes"
 ///     (https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns)
 public record ApnsSettings(
-    int port,
+    InetSocketAddress address,
     boolean sandbox,
     int maxConcurrentStreams,
     boolean strictTokens,
@@ -23,13 +24,13 @@ public record ApnsSettings(
     }
   }
 
-  /// The same on a given port.
-  public ApnsSettings onPort(int wanted) {
+  /// The same at another address.
+  public ApnsSettings at(InetSocketAddress wanted) {
     return new ApnsSettings(wanted, sandbox, maxConcurrentStreams, strictTokens, tokenRenewal);
   }
 
   /// The same for the sandbox.
   public ApnsSettings asSandbox() {
-    return new ApnsSettings(port, true, maxConcurrentStreams, strictTokens, tokenRenewal);
+    return new ApnsSettings(address, true, maxConcurrentStreams, strictTokens, tokenRenewal);
   }
 }

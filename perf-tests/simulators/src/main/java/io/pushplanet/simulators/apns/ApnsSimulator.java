@@ -64,7 +64,7 @@ public final class ApnsSimulator implements AutoCloseable {
     this.provider = settings.sandbox() ? Simulated.APNS_SANDBOX : Simulated.APNS;
     this.providerTokens =
         new ProviderTokens(directory::key, environment(settings), settings.tokenRenewal(), clock);
-    this.server = SimulatorServer.overTls(settings.port(), authority, false, Conversation::new);
+    this.server = SimulatorServer.overTls(settings.address(), authority, false, Conversation::new);
   }
 
   /// The port it listens on.

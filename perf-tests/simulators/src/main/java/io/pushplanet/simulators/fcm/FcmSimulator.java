@@ -11,6 +11,7 @@ import io.pushplanet.simulators.server.Reaction;
 import io.pushplanet.simulators.server.Request;
 import io.pushplanet.simulators.server.SimulatorServer;
 import io.pushplanet.simulators.tls.Authority;
+import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,7 @@ public final class FcmSimulator implements AutoCloseable {
 
   /// Starts listening; port 0 takes a free one.
   public FcmSimulator(
-      int port,
+      InetSocketAddress address,
       FcmDirectory directory,
       Authority authority,
       Ledger ledger,
@@ -52,7 +53,7 @@ public final class FcmSimulator implements AutoCloseable {
     this.faults = new Faults(authority, STREAMS);
     this.quotas = new Quotas(clock);
     this.clock = clock;
-    this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
+    this.server = SimulatorServer.overTls(address, authority, true, client -> new Conversation());
   }
 
   /// The port it listens on.

@@ -12,6 +12,7 @@ import io.pushplanet.simulators.server.Reaction;
 import io.pushplanet.simulators.server.Request;
 import io.pushplanet.simulators.server.SimulatorServer;
 import io.pushplanet.simulators.tls.Authority;
+import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +48,7 @@ public final class HmsSimulator implements AutoCloseable {
 
   /// Starts listening; port 0 takes a free one.
   public HmsSimulator(
-      int port,
+      InetSocketAddress address,
       HmsDirectory directory,
       Authority authority,
       Ledger ledger,
@@ -60,7 +61,7 @@ public final class HmsSimulator implements AutoCloseable {
     this.faults = new Faults(authority, STREAMS);
     this.clock = clock;
     this.flow = new FlowControl(clock);
-    this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
+    this.server = SimulatorServer.overTls(address, authority, true, client -> new Conversation());
   }
 
   /// The port it listens on.

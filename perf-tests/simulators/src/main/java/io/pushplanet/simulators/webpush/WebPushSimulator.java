@@ -11,6 +11,7 @@ import io.pushplanet.simulators.server.Request;
 import io.pushplanet.simulators.server.Request.Header;
 import io.pushplanet.simulators.server.SimulatorServer;
 import io.pushplanet.simulators.tls.Authority;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.time.Clock;
@@ -61,7 +62,7 @@ public final class WebPushSimulator implements AutoCloseable {
 
   /// Starts listening; port 0 takes a free one.
   public WebPushSimulator(
-      int port,
+      InetSocketAddress address,
       WebPushDirectory directory,
       Authority authority,
       Ledger ledger,
@@ -72,7 +73,7 @@ public final class WebPushSimulator implements AutoCloseable {
     this.ledger = ledger;
     this.script = script;
     this.faults = new Faults(authority, STREAMS);
-    this.server = SimulatorServer.overTls(port, authority, true, client -> new Conversation());
+    this.server = SimulatorServer.overTls(address, authority, true, client -> new Conversation());
   }
 
   /// The port it listens on.
