@@ -10,7 +10,14 @@ import java.util.List;
 /// `./pushplanet down`: ends the supervisor, which stops everything; then ends the processes that a
 /// killed supervisor left behind.
 final class Down {
-  private static final Duration SUPERVISOR_GRACE = Duration.ofSeconds(100);
+  /// When the address file does not say how long the platform may take: it is starting, or stopping
+  /// already.
+  private static final Duration USUAL_STOP = Duration.ofSeconds(100);
+
+  /// The supervisor itself gives up first, and says so.
+  private static final Duration MARGIN = Duration.ofSeconds(10);
+
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
   private static final Duration LEFTOVER_GRACE = Duration.ofSeconds(15);
 
   private Down() {}
@@ -18,10 +25,14 @@ final class Down {
   static ExitCode run(Path root, List<String> arguments) {
     Options options = Options.parse(arguments, Options.Names.STATE);
     Path state = PushPlanet.state(root, options);
+    Duration longest =
+        AddressFile.read(state)
+            .map(addresses -> Duration.ofSeconds(addresses.stopsWithinSeconds()))
+            .orElse(USUAL_STOP);
     boolean stopped = false;
     for (ChildRecord record : ChildRecord.below(state)) {
       if (record.name().equals(StateLock.SUPERVISOR)) {
-        stopped |= record.end(SUPERVISOR_GRACE);
+        stopped |= record.end(longest.plus(MARGIN), PATIENCE, () -> tellWaiting(longest));
       }
     }
     for (ChildRecord record : ChildRecord.below(state)) {
@@ -41,5 +52,11 @@ final class Down {
             ? "everything is stopped; the data stays in " + state
             : "nothing is up with its state in " + state);
     return ExitCode.OK;
+  }
+
+  private static void tellWaiting(Duration longest) {
+    System.out.printf(
+        "waiting for the programs to end what they have begun, and for the servers: at most %d s%n",
+        longest.toSeconds());
   }
 }

@@ -75,7 +75,7 @@ final class Up {
         if (!started) {
           starter.interrupt();
         }
-        if (!stopped.await(90, TimeUnit.SECONDS)) {
+        if (!stopped.await(options.plan().stopsWithin().toSeconds(), TimeUnit.SECONDS)) {
           System.err.println("pushplanet: not everything has stopped in time; the rest is killed");
         }
       } catch (InterruptedException e) {

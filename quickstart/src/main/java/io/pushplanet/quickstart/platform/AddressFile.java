@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -25,12 +26,17 @@ public final class AddressFile {
         JSON.writerWithDefaultPrettyPrinter().writeValueAsString(addresses) + "\n");
   }
 
-  /// @return empty when no platform is up with this state directory
+  /// @return empty when no platform of this build is up with this state directory
   public static Optional<Addresses> read(Path state) {
     Path file = state.resolve(NAME);
-    return Files.exists(file)
-        ? Optional.of(JSON.readValue(file.toFile(), Addresses.class))
-        : Optional.empty();
+    try {
+      return Files.exists(file)
+          ? Optional.of(JSON.readValue(file.toFile(), Addresses.class))
+          : Optional.empty();
+    } catch (JacksonException otherFields) {
+      // An older build may have left it behind.
+      return Optional.empty();
+    }
   }
 
   public static void delete(Path state) {

@@ -2,6 +2,7 @@ package io.pushplanet.quickstart.platform;
 
 /// The addresses and logins of a running platform: the content of `quickstart.json`.
 ///
+/// @param stopsWithinSeconds the longest time that an orderly stop takes
 /// @param operatorUser the dashboard's first operator
 /// @param simulatorsUrl management of the provider simulators: their ledger and scripts
 /// @param services which programs stand in for MySQL, Redis and RabbitMQ, for people
@@ -12,6 +13,7 @@ public record Addresses(
     String mqttHost,
     int mqttPort,
     int mqttTlsPort,
+    long stopsWithinSeconds,
     String app,
     String apiKey,
     String operatorUser,

@@ -4,6 +4,7 @@ import io.pushplanet.quickstart.services.MySqlAddress;
 import io.pushplanet.quickstart.services.ServicesChoice;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,8 @@ public record Plan(
     Set<Program> without,
     Map<String, String> settings) {
 
+  private static final Duration SERVICES_STOP_WITHIN = Duration.ofSeconds(70);
+
   public Plan {
     root = root.toAbsolutePath().normalize();
     state = state.toAbsolutePath().normalize();
@@ -33,6 +36,17 @@ public record Plan(
       throw new IllegalArgumentException(
           "addresses of services are given for external services, and only for these");
     }
+  }
+
+  /// How long each program may take to stop before it is killed.
+  Duration stopGrace() {
+    return StopGrace.of(settings);
+  }
+
+  /// The longest time that the platform takes to stop: the programs, then the services, then the
+  /// simulators.
+  public Duration stopsWithin() {
+    return stopGrace().plus(SERVICES_STOP_WITHIN);
   }
 
   /// Servers that already run.

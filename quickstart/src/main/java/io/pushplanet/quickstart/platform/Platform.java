@@ -73,7 +73,9 @@ public final class Platform implements AutoCloseable {
     var random = new SecureRandom();
     Secrets secrets = Secrets.in(plan.state(), random);
     TlsIdentity tls = TlsIdentity.in(plan.state());
-    var programs = new ProgramProcesses(new BuiltPrograms(plan.root()), ports, plan.state());
+    var programs =
+        new ProgramProcesses(
+            new BuiltPrograms(plan.root()), ports, plan.state(), plan.stopGrace(), progress);
     LocalServices services = startServicesAndSimulators(plan, ports, programs, progress);
     var settings =
         new ProgramSettings(
@@ -99,6 +101,7 @@ public final class Platform implements AutoCloseable {
         "127.0.0.1",
         ports.of(Listener.MQTT),
         ports.of(Listener.MQTT_TLS),
+        plan.stopsWithin().toSeconds(),
         DemoApp.ID.value(),
         secrets.apiKey(),
         secrets.operatorUser(),
@@ -154,7 +157,7 @@ public final class Platform implements AutoCloseable {
   /// Restarts a program on the same ports; stops it first if it still runs. Returns when it is
   /// ready.
   public void restart(Program program) {
-    process(program).stop(ProgramProcesses.STOP_GRACE);
+    programs.stop(program);
     programs.start(program, settings.of(program));
     AddressFile.write(plan.state(), addresses());
   }

@@ -34,6 +34,15 @@ public enum Program {
     return management;
   }
 
+  /// What it does before it ends.
+  String lastDuty() {
+    return switch (this) {
+      case DISPATCHER, DASHBOARD, SIMULATORS -> "answers the requests that it has begun";
+      case WORKER -> "brings to an end what it has in hand";
+      case CONNECTION_MANAGER -> "sends its devices away (cm.drain.longest-at-stop)";
+    };
+  }
+
   /// The path that answers 200 once the program is ready.
   public String readinessPath() {
     return this == SIMULATORS ? "/health" : "/actuator/health/readiness";

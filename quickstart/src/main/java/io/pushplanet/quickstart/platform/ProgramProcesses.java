@@ -20,7 +20,9 @@ import java.util.concurrent.Semaphore;
 
 /// One platform's programs as processes. A start returns when the program is ready. Thread-safe.
 final class ProgramProcesses {
-  static final Duration STOP_GRACE = Duration.ofSeconds(20);
+  /// A stop that takes longer is explained.
+  private static final Duration STOP_PATIENCE = Duration.ofSeconds(3);
+
   private static final Duration START_DEADLINE = Duration.ofSeconds(120);
 
   /// A start takes some 15 s of one processor's time. More starts at once, of this platform or of
@@ -30,12 +32,17 @@ final class ProgramProcesses {
   private final BuiltPrograms built;
   private final Ports ports;
   private final Path state;
+  private final Duration stopGrace;
+  private final Progress progress;
   private final Map<Program, ChildProcess> started = new ConcurrentHashMap<>();
 
-  ProgramProcesses(BuiltPrograms built, Ports ports, Path state) {
+  ProgramProcesses(
+      BuiltPrograms built, Ports ports, Path state, Duration stopGrace, Progress progress) {
     this.built = built;
     this.ports = ports;
     this.state = state;
+    this.stopGrace = stopGrace;
+    this.progress = progress;
   }
 
   /// The processes that were started, running or ended.
@@ -112,7 +119,23 @@ final class ProgramProcesses {
 
   /// Stops a program in order; does nothing when it was never started.
   void stop(Program program) {
-    of(program).ifPresent(process -> process.stop(STOP_GRACE));
+    of(program).ifPresent(process -> stop(program, process));
+  }
+
+  private void stop(Program program, ChildProcess process) {
+    boolean ended =
+        process.stop(
+            stopGrace,
+            STOP_PATIENCE,
+            () ->
+                progress.tell(
+                    "  waiting for %s, which may take %d s to stop: it %s"
+                        .formatted(program.text(), stopGrace.toSeconds(), program.lastDuty())));
+    if (!ended) {
+      progress.tell(
+          "  %s had not stopped after %d s, and was killed; its log is %s"
+              .formatted(program.text(), stopGrace.toSeconds(), process.command().log()));
+    }
   }
 
   /// Stops programs side by side.

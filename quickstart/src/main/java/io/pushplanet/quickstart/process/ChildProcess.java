@@ -94,11 +94,25 @@ public final class ChildProcess {
 
   /// Asks the child to end (SIGTERM), and kills it when it still runs after `grace`.
   public void stop(Duration grace) {
+    stop(grace, grace, () -> {});
+  }
+
+  /// Like [#stop(Duration)].
+  ///
+  /// @param whenSlow runs when the child still runs after `patience`
+  /// @return whether the child ended by itself
+  public boolean stop(Duration grace, Duration patience, Runnable whenSlow) {
     process.destroy();
-    if (!waitFor(grace)) {
+    boolean ended = waitFor(patience);
+    if (!ended) {
+      whenSlow.run();
+      ended = waitFor(grace.minus(patience));
+    }
+    if (!ended) {
       kill9();
     }
     release();
+    return ended;
   }
 
   /// SIGKILL to the child and to all its descendants; returns when they are gone.

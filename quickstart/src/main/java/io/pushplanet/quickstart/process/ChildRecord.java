@@ -118,10 +118,21 @@ public record ChildRecord(Path file, String name, long pid, String start) {
   ///
   /// @return whether there was a process to end
   public boolean end(Duration grace) {
+    return end(grace, grace, () -> {});
+  }
+
+  /// Like [#end(Duration)].
+  ///
+  /// @param whenSlow runs when the process still runs after `patience`
+  public boolean end(Duration grace, Duration patience, Runnable whenSlow) {
     Optional<ProcessHandle> process = process();
     process.ifPresent(handle -> {
       handle.destroy();
-      if (!awaitExit(handle, grace)) {
+      if (awaitExit(handle, patience)) {
+        return;
+      }
+      whenSlow.run();
+      if (!awaitExit(handle, grace.minus(patience))) {
         handle.destroyForcibly();
         awaitExit(handle, Duration.ofSeconds(5));
       }

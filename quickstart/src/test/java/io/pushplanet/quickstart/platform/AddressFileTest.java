@@ -51,6 +51,14 @@ class AddressFileTest {
   }
 
   @Test
+  void a_file_that_an_older_build_has_left_behind_is_no_platform() throws IOException {
+    Files.writeString(
+        state.resolve("quickstart.json"), "{\"dispatcher_url\":\"http://127.0.0.1:8080\"}");
+
+    assertThat(AddressFile.read(state)).isEmpty();
+  }
+
+  @Test
   void its_content_does_not_reach_a_log_by_accident() {
     assertThat(PretendedPlatform.addresses().toString())
         .doesNotContain("secret")

@@ -22,6 +22,7 @@ public final class PretendedPlatform {
         "127.0.0.1",
         1883,
         8883,
+        100,
         "demo",
         "key",
         "admin",

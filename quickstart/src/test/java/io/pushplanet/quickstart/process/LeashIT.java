@@ -15,12 +15,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 class LeashIT {
+  private static final Duration LONG = Duration.ofSeconds(60);
+
   @TempDir private Path folder;
 
   @Test
@@ -57,6 +60,33 @@ class LeashIT {
 
     assertThat(child.waitFor(Duration.ofSeconds(60))).isTrue();
     assertThat(ChildRecord.below(folder)).isEmpty();
+  }
+
+  @Test
+  void a_stop_says_that_it_waits_and_whether_the_child_ended_by_itself() {
+    var told = new AtomicInteger();
+
+    assertThat(sleeper(folder).stop(LONG, LONG, told::incrementAndGet)).isTrue();
+    assertThat(told).hasValue(0);
+
+    ChildProcess stubborn = deafToSigterm();
+    assertThat(stubborn.stop(Duration.ofMillis(50), Duration.ZERO, told::incrementAndGet))
+        .isFalse();
+    assertThat(told).hasValue(1);
+    assertThat(stubborn.isRunning()).isFalse();
+  }
+
+  private ChildProcess deafToSigterm() {
+    ChildProcess child =
+        ChildProcess.start(
+            new Command(
+                "stubborn",
+                List.of("/bin/sh", "-c", "trap '' TERM; echo deaf; sleep 300"),
+                Map.of(),
+                folder,
+                folder.resolve("stubborn.log")));
+    Eventually.within(LONG, () -> assertThat(child.lastLogLines(1)).isEqualTo("deaf"));
+    return child;
   }
 
   @Test
