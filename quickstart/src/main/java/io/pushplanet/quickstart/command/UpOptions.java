@@ -4,6 +4,7 @@ import io.pushplanet.quickstart.platform.Listener;
 import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Ports;
 import io.pushplanet.quickstart.platform.Program;
+import io.pushplanet.quickstart.platform.PublicAddress;
 import io.pushplanet.quickstart.services.MySqlAddress;
 import io.pushplanet.quickstart.services.ServicesChoice;
 import java.net.URI;
@@ -30,6 +31,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
                 "--mysql-password",
                 "--redis",
                 "--amqp",
+                "--bind",
                 "--ports",
                 "--port-offset",
                 "--on-death",
@@ -53,6 +55,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
             PushPlanet.state(root, options),
             services,
             external(services, options),
+            address(options),
             ports(options),
             without(options),
             settings(root, options.pairs("--set")));
@@ -93,6 +96,17 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
           URI.create(options.required("--amqp")));
     } catch (IllegalArgumentException e) {
       throw Options.usage(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static PublicAddress address(Options options) {
+    String given = options.value("--bind").orElse("");
+    try {
+      return options.has("--bind") ? PublicAddress.parse(given) : PublicAddress.THIS_MACHINE;
+    } catch (IllegalArgumentException e) {
+      throw Options.usage(
+          "--bind is '%s', but must be an IPv4 address of this machine, or 0.0.0.0 for all of them"
+              .formatted(given));
     }
   }
 

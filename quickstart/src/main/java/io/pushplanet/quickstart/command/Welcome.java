@@ -19,6 +19,7 @@ final class Welcome {
       API          %s   (documentation: %s/docs)
       Dashboard    %s   (operator %s, password %s)
       MQTT         %s:%d, with TLS %d
+      Listens on   %s
       App          %s
       API key      %s
       Simulators   %s   (they stand in for Apple, Google, Huawei and the browsers' push services)
@@ -45,6 +46,7 @@ final class Welcome {
             addresses.mqttHost(),
             addresses.mqttPort(),
             addresses.mqttTlsPort(),
+            reach(addresses, option),
             addresses.app(),
             addresses.apiKey(),
             addresses.simulatorsUrl(),
@@ -59,5 +61,15 @@ final class Welcome {
             option,
             option,
             END);
+  }
+
+  private static String reach(Addresses addresses, String option) {
+    return addresses.networkHost().isEmpty()
+        ? addresses.listenAddress()
+            + ", for this machine alone. ./pushplanet up%s --bind=0.0.0.0 also lets in others, such as a phone"
+                .formatted(option)
+        : addresses.listenAddress()
+            + ": others reach API, dashboard and MQTT at %s, and no other port"
+                .formatted(addresses.networkHost());
   }
 }

@@ -2,6 +2,9 @@ package io.pushplanet.quickstart.platform;
 
 /// The addresses and logins of a running platform: the content of `quickstart.json`.
 ///
+/// @param listenAddress of the dispatcher, the dashboard and MQTT; everything else is for this
+///     machine alone
+/// @param networkHost the host by which other machines reach these; empty when they do not
 /// @param stopsWithinSeconds the longest time that an orderly stop takes
 /// @param operatorUser the dashboard's first operator
 /// @param simulatorsUrl management of the provider simulators: their ledger and scripts
@@ -13,6 +16,8 @@ public record Addresses(
     String mqttHost,
     int mqttPort,
     int mqttTlsPort,
+    String listenAddress,
+    String networkHost,
     long stopsWithinSeconds,
     String app,
     String apiKey,

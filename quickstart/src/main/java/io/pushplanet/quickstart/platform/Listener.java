@@ -34,6 +34,29 @@ public enum Listener {
     return usualPort;
   }
 
+  /// Whether apps, operators or devices use it. The others are for our own programs, and have weak
+  /// passwords or none.
+  public boolean isPublic() {
+    return switch (this) {
+      case DISPATCHER, DASHBOARD, MQTT, MQTT_TLS -> true;
+      case NODE,
+          DISPATCHER_MANAGEMENT,
+          DASHBOARD_MANAGEMENT,
+          WORKER_MANAGEMENT,
+          CM_MANAGEMENT,
+          SIMULATORS,
+          APNS,
+          APNS_SANDBOX,
+          FCM,
+          HMS,
+          WEBPUSH,
+          MYSQL,
+          REDIS,
+          AMQP ->
+          false;
+    };
+  }
+
   /// The name of its setting: `--mqtt-tls-port`.
   public String option() {
     return "--" + name().toLowerCase(Locale.ROOT).replace('_', '-') + "-port";

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// @param root the repository, with its modules built
 /// @param state the folder of data, logs and addresses; one platform at a time uses it
 /// @param external the addresses of the services, for [ServicesChoice#EXTERNAL] only
+/// @param address where the platform listens for others than itself
 /// @param without programs that are not started
 /// @param settings further Spring properties for all programs, such as `gateway.retry.first=1s`
 public record Plan(
@@ -21,6 +22,7 @@ public record Plan(
     Path state,
     ServicesChoice services,
     @Nullable External external,
+    PublicAddress address,
     Ports ports,
     Set<Program> without,
     Map<String, String> settings) {
@@ -52,9 +54,21 @@ public record Plan(
   /// Servers that already run.
   public record External(MySqlAddress mysql, URI redis, URI amqp) {}
 
-  /// For tests: free ports, services as `auto` chooses.
+  /// The same with another address.
+  public Plan listeningOn(PublicAddress other) {
+    return new Plan(root, state, services, external, other, ports, without, settings);
+  }
+
+  /// For tests: for this machine alone, on free ports, services as `auto` chooses.
   public static Plan forTests(Path root, Path state) {
     return new Plan(
-        root, state, ServicesChoice.AUTO, null, Ports.free(Map.of()), Set.of(), Map.of());
+        root,
+        state,
+        ServicesChoice.AUTO,
+        null,
+        PublicAddress.THIS_MACHINE,
+        Ports.free(Map.of()),
+        Set.of(),
+        Map.of());
   }
 }

@@ -69,7 +69,7 @@ public final class Platform implements AutoCloseable {
 
   private static Platform start(Plan plan, Progress progress, StateLock lock) {
     endLeftovers(plan.state());
-    Ports ports = plan.ports().resolved();
+    Ports ports = plan.ports().resolved(plan.address());
     var random = new SecureRandom();
     Secrets secrets = Secrets.in(plan.state(), random);
     TlsIdentity tls = TlsIdentity.in(plan.state());
@@ -79,7 +79,13 @@ public final class Platform implements AutoCloseable {
     LocalServices services = startServicesAndSimulators(plan, ports, programs, progress);
     var settings =
         new ProgramSettings(
-            ports, secrets, services, programs.simulatorsState(), tls, plan.settings());
+            plan.address(),
+            ports,
+            secrets,
+            services,
+            programs.simulatorsState(),
+            tls,
+            plan.settings());
     var platform = new Platform(plan, progress, lock, programs, settings);
     try {
       platform.tellServices();
@@ -94,13 +100,15 @@ public final class Platform implements AutoCloseable {
   }
 
   public Addresses addresses() {
-    String local = "http://127.0.0.1:";
+    String local = "http://" + PublicAddress.LOOPBACK + ":";
     return new Addresses(
-        local + ports.of(Listener.DISPATCHER),
-        local + ports.of(Listener.DASHBOARD),
-        "127.0.0.1",
+        settings.publicUrl(Listener.DISPATCHER),
+        settings.publicUrl(Listener.DASHBOARD),
+        plan.address().localHost(),
         ports.of(Listener.MQTT),
         ports.of(Listener.MQTT_TLS),
+        plan.address().text(),
+        plan.address().isOpen() ? plan.address().networkHost() : "",
         plan.stopsWithin().toSeconds(),
         DemoApp.ID.value(),
         secrets.apiKey(),

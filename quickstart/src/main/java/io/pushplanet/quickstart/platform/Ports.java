@@ -1,6 +1,7 @@
 package io.pushplanet.quickstart.platform;
 
 import io.pushplanet.quickstart.services.Port;
+import java.net.InetAddress;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -10,6 +11,8 @@ public final class Ports {
   /// Lower ports need a permission of the system (https://man7.org/linux/man-pages/man7/ip.7.html,
   /// ip_unprivileged_port_start).
   private static final int LOWEST_OF_ANYBODY = 1_024;
+
+  private static final InetAddress LOOPBACK = PublicAddress.THIS_MACHINE.listen();
 
   private final EnumMap<Listener, Integer> ports;
 
@@ -42,7 +45,9 @@ public final class Ports {
 
   /// Replaces each 0 by a free port. Refuses when a chosen port is given to two listeners, is taken
   /// by another program, or may not be opened by this user.
-  Ports resolved() {
+  ///
+  /// @param address of the public listeners
+  Ports resolved(PublicAddress address) {
     var resolved = new EnumMap<Listener, Integer>(Listener.class);
     var takenBy = new TreeMap<Integer, Listener>();
     ports.forEach((listener, port) -> {
@@ -63,7 +68,7 @@ public final class Ports {
       }
     });
     takenBy.forEach((port, listener) -> {
-      Port.objectionTo(port)
+      Port.objectionTo(listener.isPublic() ? address.listen() : LOOPBACK, port)
           .ifPresent(why -> {
             throw refused(listener, port, why);
           });

@@ -6,7 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /// The settings of each program as environment variables; docs/settings.md explains them.
+///
+/// @param further settings of all programs, which take precedence
 record ProgramSettings(
+    PublicAddress address,
     Ports ports,
     Secrets secrets,
     LocalServices services,
@@ -19,11 +22,12 @@ record ProgramSettings(
     String management = Integer.toString(ports.of(program.management()));
     settings.put("management.server.port", management);
     settings.put("server.port", management);
+    settings.put("server.address", PublicAddress.LOOPBACK);
     switch (program) {
       case DISPATCHER -> {
         platform(settings);
-        settings.put("server.port", Integer.toString(ports.of(Listener.DISPATCHER)));
-        settings.put("dispatcher.mqtt-host", "127.0.0.1");
+        publicHttp(settings, Listener.DISPATCHER);
+        settings.put("dispatcher.mqtt-host", address.networkHost());
         settings.put("dispatcher.mqtt-port", Integer.toString(ports.of(Listener.MQTT)));
         settings.put("dispatcher.mqtt-tls-port", Integer.toString(ports.of(Listener.MQTT_TLS)));
       }
@@ -51,20 +55,21 @@ record ProgramSettings(
       case CONNECTION_MANAGER -> {
         platform(settings);
         settings.put("cm.node-id", "quickstart-1");
+        settings.put("cm.bind", address.text());
+        settings.put("cm.gateway-bind", PublicAddress.LOOPBACK);
         settings.put("cm.mqtt-port", Integer.toString(ports.of(Listener.MQTT)));
         settings.put("cm.tls-port", Integer.toString(ports.of(Listener.MQTT_TLS)));
         settings.put("cm.gateway-port", Integer.toString(ports.of(Listener.NODE)));
         settings.put("cm.tls.certificate", tls.certificate().toString());
         settings.put("cm.tls.private-key", tls.privateKey().toString());
-        settings.put("cm.advertised-host", "127.0.0.1");
+        settings.put("cm.advertised-host", PublicAddress.LOOPBACK);
         settings.put("cm.gateway-user", "gateway");
         settings.put("cm.gateway-password", secrets.gatewayPassword());
       }
       case DASHBOARD -> {
         platform(settings);
-        settings.put("server.port", Integer.toString(ports.of(Listener.DASHBOARD)));
-        settings.put(
-            "dashboard.dispatcher-url", "http://127.0.0.1:" + ports.of(Listener.DISPATCHER));
+        publicHttp(settings, Listener.DASHBOARD);
+        settings.put("dashboard.dispatcher-url", publicUrl(Listener.DISPATCHER));
         settings.put("dashboard.bootstrap-operator.name", secrets.operatorUser());
         settings.put("dashboard.bootstrap-operator.password", secrets.operatorPassword());
       }
@@ -76,6 +81,18 @@ record ProgramSettings(
       further.forEach((property, value) -> environment.put(Program.variable(property), value));
     }
     return environment;
+  }
+
+  /// A program's own port, beside that of its management.
+  private void publicHttp(Map<String, String> settings, Listener listener) {
+    settings.put("server.port", Integer.toString(ports.of(listener)));
+    settings.put("server.address", address.text());
+    settings.put("management.server.address", PublicAddress.LOOPBACK);
+  }
+
+  /// The address of a public listener for programs of this machine.
+  String publicUrl(Listener listener) {
+    return "http://" + address.localHost() + ":" + ports.of(listener);
   }
 
   private void platform(Map<String, String> settings) {

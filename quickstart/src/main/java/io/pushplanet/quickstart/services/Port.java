@@ -39,14 +39,14 @@ public final class Port {
   }
 
   private static boolean isFree(int port) {
-    return objectionTo(port).isEmpty();
+    return objectionTo(InetAddress.getLoopbackAddress(), port).isEmpty();
   }
 
-  /// Why this port of the loopback address cannot be opened now, in the system's words.
-  public static Optional<String> objectionTo(int port) {
+  /// Why this port cannot be opened now, in the system's words.
+  public static Optional<String> objectionTo(InetAddress address, int port) {
     try (var socket = new ServerSocket()) {
       socket.setReuseAddress(true);
-      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1);
+      socket.bind(new InetSocketAddress(address, port), 1);
       return Optional.empty();
     } catch (IOException e) {
       return Optional.of(String.valueOf(e.getMessage()));

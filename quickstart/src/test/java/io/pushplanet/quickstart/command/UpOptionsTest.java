@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.pushplanet.quickstart.platform.Listener;
 import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Ports;
+import io.pushplanet.quickstart.platform.PublicAddress;
 import io.pushplanet.quickstart.services.ServicesChoice;
 import java.nio.file.Path;
 import java.util.List;
@@ -31,6 +32,15 @@ class UpOptionsTest {
     assertThat(plan.ports().of(Listener.NODE)).isEqualTo(1884);
     assertThat(plan.ports().of(Listener.CM_MANAGEMENT)).isEqualTo(9083);
     assertThat(parse().detach()).isFalse();
+  }
+
+  @Test
+  void only_this_machine_reaches_the_platform_unless_it_is_told_otherwise() {
+    assertThat(parse().plan().address()).isEqualTo(PublicAddress.THIS_MACHINE);
+    assertThat(parse("--bind=127.0.0.1").plan().address()).isEqualTo(PublicAddress.THIS_MACHINE);
+    assertThat(parse("--bind=0.0.0.0").plan().address())
+        .isEqualTo(PublicAddress.parse("0.0.0.0"))
+        .isNotEqualTo(PublicAddress.THIS_MACHINE);
   }
 
   @Test
@@ -125,6 +135,10 @@ class UpOptionsTest {
   @CsvSource({
     "--services=docker, embedded",
     "--ports=any, free",
+    "--bind=localhost, 0.0.0.0",
+    "--bind=::, IPv4 address of this machine",
+    "--bind=203.0.113.1, of this machine",
+    "--bind=, of this machine",
     "--mqtt-port=abc, number",
     "--mqtt-port=70000, 65535",
     "--on-death=cry, stop",

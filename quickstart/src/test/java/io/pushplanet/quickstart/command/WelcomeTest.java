@@ -19,6 +19,18 @@ class WelcomeTest {
             "./pushplanet down '--state=/a b' stops everything");
   }
 
+  @Test
+  void it_says_who_reaches_the_platform_and_how_to_let_others_in() {
+    assertThat(text(ROOT.resolve(".pushplanet")))
+        .contains("127.0.0.1, for this machine alone")
+        .contains("./pushplanet up --bind=0.0.0.0 also lets in others");
+    assertThat(
+            Welcome.text(
+                PretendedPlatform.addresses("198.51.100.7"), ROOT, ROOT.resolve(".pushplanet")))
+        .contains("0.0.0.0: others reach API, dashboard and MQTT at 198.51.100.7")
+        .doesNotContain("--bind");
+  }
+
   private static String text(Path state) {
     return Welcome.text(PretendedPlatform.addresses(), ROOT, state);
   }

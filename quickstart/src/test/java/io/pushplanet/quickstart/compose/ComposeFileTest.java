@@ -23,6 +23,8 @@ class ComposeFileTest {
   private static final List<String> OURS =
       List.of("dispatcher-api", "gateway-worker", "connection-manager", "dashboard");
 
+  private static final String PUBLIC = "${PUSHPLANET_BIND:-127.0.0.1}:";
+
   private final Map<?, ?> compose = load("docker-compose.yml");
 
   @Test
@@ -61,10 +63,24 @@ class ComposeFileTest {
 
   @Test
   void the_ports_are_those_of_the_design() {
-    assertThat(ports("dispatcher-api")).containsExactly("8080:8080", "9080:9080");
-    assertThat(ports("dashboard")).containsExactly("8081:8081", "9081:9081");
-    assertThat(ports("gateway-worker")).containsExactly("9082:9082");
-    assertThat(ports("connection-manager")).containsExactly("1883:1883", "9083:9083");
+    assertThat(ports("dispatcher-api"))
+        .containsExactly(PUBLIC + "8080:8080", "127.0.0.1:9080:9080");
+    assertThat(ports("dashboard")).containsExactly(PUBLIC + "8081:8081", "127.0.0.1:9081:9081");
+    assertThat(ports("gateway-worker")).containsExactly("127.0.0.1:9082:9082");
+    assertThat(ports("connection-manager"))
+        .containsExactly(PUBLIC + "1883:1883", "127.0.0.1:9083:9083");
+  }
+
+  @Test
+  void every_port_is_for_this_machine_alone_unless_the_environment_opens_the_public_ones() {
+    services()
+        .forEach((name, service) -> {
+          if (map(service).get("ports") instanceof List<?> ports) {
+            assertThat(ports.stream().map(String::valueOf))
+                .as("%s", name)
+                .allMatch(port -> port.startsWith("127.0.0.1:") || port.startsWith(PUBLIC));
+          }
+        });
   }
 
   @Test

@@ -24,6 +24,8 @@ class AddressFileTest {
     assertThat(json.path("dashboard_url").asString()).isEqualTo("http://127.0.0.1:8081");
     assertThat(json.path("mqtt_host").asString()).isEqualTo("127.0.0.1");
     assertThat(json.path("mqtt_port").asInt()).isEqualTo(1883);
+    assertThat(json.path("listen_address").asString()).isEqualTo("127.0.0.1");
+    assertThat(json.path("network_host").asString()).isEmpty();
     assertThat(json.path("app").asString()).isEqualTo("demo");
     assertThat(json.path("api_key").asString()).isEqualTo("key");
     assertThat(json.path("operator_user").asString()).isEqualTo("admin");

@@ -20,7 +20,7 @@ class PortsTest {
       Ports ports = Ports.free(Map.of(Listener.MQTT_TLS, taken.getLocalPort()));
 
       assertThatExceptionOfType(StartRefused.class)
-          .isThrownBy(ports::resolved)
+          .isThrownBy(() -> ports.resolved(PublicAddress.THIS_MACHINE))
           .withMessageContaining("port " + taken.getLocalPort())
           .withMessageContaining("--mqtt-tls-port")
           .satisfies(
@@ -44,7 +44,8 @@ class PortsTest {
     try (var taken = new ServerSocket(0)) {
       Ports ports = Ports.free(Map.of(Listener.MQTT, taken.getLocalPort()));
 
-      assertThatExceptionOfType(StartRefused.class).isThrownBy(ports::resolved);
+      assertThatExceptionOfType(StartRefused.class)
+          .isThrownBy(() -> ports.resolved(PublicAddress.THIS_MACHINE));
     }
   }
 
@@ -53,14 +54,14 @@ class PortsTest {
     Ports ports = Ports.free(Map.of(Listener.MQTT, 45_001, Listener.NODE, 45_001));
 
     assertThatExceptionOfType(StartRefused.class)
-        .isThrownBy(ports::resolved)
+        .isThrownBy(() -> ports.resolved(PublicAddress.THIS_MACHINE))
         .withMessageContaining("--mqtt-port")
         .withMessageContaining("--node-port");
   }
 
   @Test
   void free_ports_are_all_different() {
-    Ports ports = Ports.free(Map.of()).resolved();
+    Ports ports = Ports.free(Map.of()).resolved(PublicAddress.THIS_MACHINE);
 
     assertThat(Arrays.stream(Listener.values()).map(ports::of))
         .doesNotHaveDuplicates()

@@ -16,12 +16,19 @@ public final class PretendedPlatform {
   }
 
   public static Addresses addresses() {
+    return addresses("");
+  }
+
+  /// @param networkHost empty for a platform that only this machine reaches
+  public static Addresses addresses(String networkHost) {
     return new Addresses(
         "http://127.0.0.1:8080",
         "http://127.0.0.1:8081",
         "127.0.0.1",
         1883,
         8883,
+        networkHost.isEmpty() ? "127.0.0.1" : "0.0.0.0",
+        networkHost,
         100,
         "demo",
         "key",

@@ -5,6 +5,7 @@ import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Platform;
 import io.pushplanet.quickstart.platform.Ports;
 import io.pushplanet.quickstart.platform.Program;
+import io.pushplanet.quickstart.platform.PublicAddress;
 import io.pushplanet.quickstart.services.ServicesChoice;
 import java.net.URI;
 import java.nio.file.Path;
@@ -24,6 +25,7 @@ public record OwnPlatform(Path directory, Platform platform, Target target)
             directory,
             ServicesChoice.AUTO,
             null,
+            PublicAddress.THIS_MACHINE,
             Ports.free(Map.of()),
             without,
             settings);

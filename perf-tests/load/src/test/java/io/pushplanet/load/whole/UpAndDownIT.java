@@ -8,6 +8,7 @@ import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Platform;
 import io.pushplanet.quickstart.platform.Ports;
 import io.pushplanet.quickstart.platform.Program;
+import io.pushplanet.quickstart.platform.PublicAddress;
 import io.pushplanet.quickstart.process.ChildRecord;
 import io.pushplanet.quickstart.services.ServicesChoice;
 import java.io.IOException;
@@ -124,6 +125,7 @@ class UpAndDownIT {
                 state,
                 ServicesChoice.parse(SERVICES),
                 null,
+                PublicAddress.THIS_MACHINE,
                 Ports.free(Map.of()),
                 Set.of(
                     Program.DISPATCHER,

@@ -13,6 +13,7 @@ import io.pushplanet.load.scenario.Target;
 import io.pushplanet.quickstart.platform.Addresses;
 import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Platform;
+import io.pushplanet.quickstart.platform.PublicAddress;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -39,8 +40,13 @@ final class WholePlatform implements AutoCloseable {
   private final Path state;
 
   WholePlatform(Path state) {
+    this(state, PublicAddress.THIS_MACHINE);
+  }
+
+  WholePlatform(Path state, PublicAddress address) {
     this.state = state;
-    platform = Platform.start(Plan.forTests(Path.of("..", ".."), state), System.out::println);
+    Plan plan = Plan.forTests(Path.of("..", ".."), state).listeningOn(address);
+    platform = Platform.start(plan, System.out::println);
     at = platform.addresses();
     api = new Api(at.dispatcherUrl() + "/v1/apps/" + at.app(), at.apiKey());
     simulators = new Api(at.simulatorsUrl(), "");

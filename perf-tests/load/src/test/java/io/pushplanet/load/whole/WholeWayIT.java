@@ -10,18 +10,23 @@ import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.dashboard.browser.Chromium;
 import io.pushplanet.load.fleet.Sightings;
 import io.pushplanet.quickstart.platform.Program;
+import java.net.InetSocketAddress;
+import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -43,6 +48,39 @@ class WholeWayIT {
   @AfterAll
   static void down() {
     whole.close();
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void no_other_machine_reaches_a_port() throws Exception {
+    var sockets = ListeningSockets.below(state);
+
+    assertThat(sockets).allMatch(socket -> socket.getAddress().isLoopbackAddress());
+    var at = whole.at;
+    assertThat(sockets)
+        .extracting(InetSocketAddress::getPort)
+        .contains(at.mqttPort(), at.mqttTlsPort())
+        .contains(
+            ports(
+                at.dispatcherUrl(),
+                at.dashboardUrl(),
+                at.dispatcherManagementUrl(),
+                at.dashboardManagementUrl(),
+                at.workerManagementUrl(),
+                at.cmManagementUrl(),
+                at.simulatorsUrl(),
+                at.apnsUrl(),
+                at.fcmUrl(),
+                at.hmsUrl(),
+                at.webpushUrl(),
+                at.redisUri(),
+                at.amqpUri()));
+  }
+
+  private static Integer[] ports(String... addresses) {
+    return Arrays.stream(addresses)
+        .map(address -> URI.create(address).getPort())
+        .toArray(Integer[]::new);
   }
 
   @Test
