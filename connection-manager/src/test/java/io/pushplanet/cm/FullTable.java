@@ -36,7 +36,7 @@ import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.node.NodeId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -39,7 +39,7 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.common.wire.WireForm;

@@ -3,7 +3,7 @@ package io.pushplanet.dispatcher;
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;

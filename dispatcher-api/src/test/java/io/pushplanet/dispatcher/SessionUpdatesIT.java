@@ -2,8 +2,8 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.LastSeen;
-import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;

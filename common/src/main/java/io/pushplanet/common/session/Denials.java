@@ -1,5 +1,7 @@
 package io.pushplanet.common.session;
 
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.Script;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.UUID;
@@ -10,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// password with a later end. Redis has a copy of rows in MySQL, from which a dispatcher restores
 /// what Redis may have lost.
 ///
-/// Thread-safe; calls block at most [SessionDirectory#DEADLINE] and throw [DirectoryUnavailable]
+/// Thread-safe; calls block at most [RedisLink#DEADLINE] and throw [RedisUnavailable]
 /// past it.
 public final class Denials {
   private static final String DENIED = "denied:";

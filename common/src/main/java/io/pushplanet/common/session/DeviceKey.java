@@ -12,7 +12,7 @@ public record DeviceKey(AppId app, DeviceId device) {
   }
 
   /// Neither id can contain a slash.
-  String text() {
+  public String text() {
     return app.value() + "/" + device.value();
   }
 }

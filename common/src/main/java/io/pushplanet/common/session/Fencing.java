@@ -1,5 +1,6 @@
 package io.pushplanet.common.session;
 
+import io.pushplanet.common.node.NodeId;
 import org.jspecify.annotations.Nullable;
 
 /// Which node may act for a device, decided by epochs alone. Pure functions: nodes, gateways and

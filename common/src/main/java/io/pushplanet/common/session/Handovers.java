@@ -1,7 +1,10 @@
 package io.pushplanet.common.session;
 
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.Script;
+
 /// Devices with a new user, who must not get messages for the former one. Thread-safe; calls block
-/// at most [SessionDirectory#DEADLINE] and throw [DirectoryUnavailable] past it.
+/// at most [RedisLink#DEADLINE] and throw [RedisUnavailable] past it.
 public final class Handovers {
   /// ARGV: the device. Its node ends the session when it receives the notice, so the node's own
   /// writes to Redis about this session follow this script.

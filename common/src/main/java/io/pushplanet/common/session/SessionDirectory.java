@@ -3,6 +3,12 @@ package io.pushplanet.common.session;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.pushplanet.common.node.LeaseReader;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.Redis;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.SharedReads;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -21,12 +27,9 @@ import org.jspecify.annotations.Nullable;
 /// their sessions again.
 ///
 /// Epochs always rise, also after Redis has lost its data, because a new epoch is never lower than
-/// the clock's milliseconds. Every call has a deadline ([#DEADLINE]) and throws
-/// [DirectoryUnavailable] past it. Thread-safe; calls block.
+/// the clock's milliseconds. Every call has a deadline ([RedisLink#DEADLINE]) and throws
+/// [RedisUnavailable] past it. Thread-safe; calls block.
 public final class SessionDirectory {
-  /// The longest wait of a call for Redis.
-  public static final Duration DEADLINE = Duration.ofSeconds(2);
-
   /// How long a node counts as alive after its last heartbeat.
   public static final Duration LEASE = Duration.ofSeconds(15);
 
@@ -90,7 +93,7 @@ public final class SessionDirectory {
     this(() -> connection, clock);
   }
 
-  /// Calls throw [DirectoryUnavailable] until the first connection to Redis.
+  /// Calls throw [RedisUnavailable] until the first connection to Redis.
   public SessionDirectory(RedisLink link, Clock clock) {
     this(link::connection, clock);
   }
@@ -176,6 +179,6 @@ public final class SessionDirectory {
   }
 
   private static <T> T await(RedisFuture<T> answer) {
-    return Redis.await(answer, DEADLINE);
+    return Redis.await(answer, RedisLink.DEADLINE);
   }
 }

@@ -1,5 +1,6 @@
 package io.pushplanet.common.session;
 
+import io.pushplanet.common.node.NodeId;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 

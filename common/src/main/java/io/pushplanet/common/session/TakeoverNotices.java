@@ -3,6 +3,8 @@ package io.pushplanet.common.session;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.redis.AwaitedConnection;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,4 +1,5 @@
-/// The session directory and the route of each device, both in Redis and rebuildable.
+/// The session directory in Redis, which the nodes rebuild: who owns a device, and what its nodes are
+/// told of it.
 @NullMarked
 package io.pushplanet.common.session;
 

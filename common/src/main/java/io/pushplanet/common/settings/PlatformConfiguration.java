@@ -13,7 +13,7 @@ import io.lettuce.core.resource.Delay;
 import io.pushplanet.common.access.CredentialVault;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.access.Secret;
-import io.pushplanet.common.session.SilenceLimit;
+import io.pushplanet.common.redis.SilenceLimit;
 import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;

@@ -2,6 +2,7 @@ package io.pushplanet.common.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.Fencing.Tenure;
 import org.junit.jupiter.api.Test;
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.SessionNotice.Denial;
 import io.pushplanet.common.session.SessionNotice.Handover;
 import io.pushplanet.common.session.SessionNotice.SessionRelease;

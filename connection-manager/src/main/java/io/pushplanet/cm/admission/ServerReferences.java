@@ -1,7 +1,7 @@
 package io.pushplanet.cm.admission;
 
 import io.pushplanet.cm.mqtt.link.ListenerKind;
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeLease;
 import java.util.List;
 import java.util.Optional;
 import java.util.random.RandomGenerator;

@@ -8,7 +8,7 @@ import io.pushplanet.cm.directory.Directory.Answer;
 import io.pushplanet.cm.directory.Directory.Command;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.cm.transport.LoopTasks;
-import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.redis.RedisUnavailable;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -243,7 +243,7 @@ final class CommandPipeline {
     try {
       handBack(some);
       return true;
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       health.failed(away);
       return false;
     }
@@ -303,7 +303,7 @@ final class CommandPipeline {
       }
     }
     if (failed == some.size()) {
-      throw new DirectoryUnavailable("Redis carries nothing out: " + why, null);
+      throw new RedisUnavailable("Redis carries nothing out: " + why, null);
     }
     metrics.directoryFailures.increment(failed);
     if (failed > 0 && !complained) {

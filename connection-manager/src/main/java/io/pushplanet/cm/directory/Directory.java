@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// if a newer owner has written, or if the node does not own the device and the session's password
 /// is denied.
 ///
-/// Calls block and throw [io.pushplanet.common.session.DirectoryUnavailable]; a failed call may
+/// Calls block and throw [io.pushplanet.common.redis.RedisUnavailable]; a failed call may
 /// have had its effect. Thread-safe.
 public interface Directory {
   /// @param subscription null when the device left without one

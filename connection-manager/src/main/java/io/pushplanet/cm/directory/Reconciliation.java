@@ -7,11 +7,11 @@ import io.pushplanet.cm.transport.EventLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.Fencing.Tenure;
-import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -130,7 +130,7 @@ final class Reconciliation {
         }
         due -= some.size();
       }
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       health.failed(away);
     }
   }
@@ -169,7 +169,7 @@ final class Reconciliation {
       }
       compareArrived();
       return true;
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       health.failed(away);
       return false;
     }
@@ -190,7 +190,7 @@ final class Reconciliation {
       while (sessions.hasNext()) {
         endDenied(InboxPatrol.bulkOf(sessions));
       }
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       missedDenials.set(true);
       throw away;
     }
@@ -215,7 +215,7 @@ final class Reconciliation {
         compare(some, IGNORE);
         endDenied(some);
       }
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       arrivingUncompared.addAll(over);
       throw away;
     }
@@ -291,7 +291,7 @@ final class Reconciliation {
   void some(List<DeviceSession> sessions) {
     try {
       compare(sessions, IGNORE);
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       health.failed(away);
     }
   }

@@ -2,12 +2,12 @@ package io.pushplanet.cm.directory;
 
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.Script;
 import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.LastSeen;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.RedisLink;
-import io.pushplanet.common.session.Script;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
 import java.io.IOException;

@@ -10,9 +10,9 @@ import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionNotice;
 import io.pushplanet.common.session.SessionOwner;
 import java.time.Duration;
@@ -347,7 +347,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
             .anyMatch(owner -> !owner.node().equals(node))) {
           return;
         }
-      } catch (DirectoryUnavailable away) {
+      } catch (RedisUnavailable away) {
         health.failed(away);
       }
       then.run();
@@ -390,7 +390,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
       long answeredNanos = reconciliation.allOf(loop, nanoTime);
       workers.execute(() -> reconciliation.lookIntoAllOf(loop));
       return answeredNanos;
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       health.failed(away);
     } catch (RuntimeException | Error bug) {
       LOG.error("event=comparison_error", bug);

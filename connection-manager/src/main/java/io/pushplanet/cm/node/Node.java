@@ -9,9 +9,9 @@ import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Transport;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.SessionDirectory;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -136,7 +136,7 @@ final class Node {
           directory.nodes().stream()
               .filter(lease -> !lease.node().equals(id) && !lease.draining())
               .toList());
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       // The next heartbeat comes soon.
       registrar.away(away);
     } catch (RuntimeException | Error bug) {
@@ -207,7 +207,7 @@ final class Node {
     left = true;
     try {
       directory.leave(id);
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       LOG.debug("event=leave_failed", away);
     }
   }

@@ -1,8 +1,8 @@
 package io.pushplanet.cm.node;
 
 import io.pushplanet.common.access.Secret;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodePass;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodePass;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Base64;

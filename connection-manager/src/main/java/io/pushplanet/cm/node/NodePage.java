@@ -2,7 +2,7 @@ package io.pushplanet.cm.node;
 
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Transport;
-import io.pushplanet.common.session.NodeFigures;
+import io.pushplanet.common.node.NodeFigures;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

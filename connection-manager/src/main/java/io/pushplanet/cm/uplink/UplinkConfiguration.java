@@ -3,7 +3,7 @@ package io.pushplanet.cm.uplink;
 import com.rabbitmq.client.ConnectionFactory;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.lane.LanePublisher;
-import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.node.NodeId;
 import java.security.SecureRandom;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;

@@ -3,8 +3,8 @@ package io.pushplanet.cm.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.cm.mqtt.link.ListenerKind;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
 import java.time.Instant;
 import java.util.List;
 import java.util.Random;

@@ -8,7 +8,7 @@ import io.pushplanet.cm.directory.Directory.FormerSession;
 import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.directory.Registrar.Claim;
 import io.pushplanet.cm.session.QuietClient;
-import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.SessionNotice.SessionRelease;
 import io.pushplanet.common.session.SessionNotice.Takeover;
 import io.pushplanet.common.session.SessionOwner;

@@ -13,8 +13,8 @@ import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.HandLoop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.common.testing.MutableClock;
@@ -413,7 +413,7 @@ class CommandPipelineTest {
     public List<Answer> execute(List<Command> some) {
       batches.add(some);
       if (away) {
-        throw new DirectoryUnavailable("away", null);
+        throw new RedisUnavailable("away", null);
       }
       return answers.apply(some.stream().map(Asked::done).toList());
     }

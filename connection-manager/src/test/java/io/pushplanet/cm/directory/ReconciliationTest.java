@@ -10,9 +10,9 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.QuietClient;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -134,7 +134,7 @@ class ReconciliationTest extends RegistrarScene {
 
   @Test
   void a_device_that_connects_while_the_directory_returns_is_announced() {
-    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.away(new RedisUnavailable("away", null));
     registrar.compareNext(registrar.pause());
     assertThat(directory.announced).containsExactly(Map.of(DEVICE, new Announced(EPOCH, ENDS)));
 
@@ -155,10 +155,10 @@ class ReconciliationTest extends RegistrarScene {
         () -> {
           reachable.add(registrar.isReachable());
           if (reachable.size() == 3) {
-            throw new DirectoryUnavailable("one call", null);
+            throw new RedisUnavailable("one call", null);
           }
         };
-    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.away(new RedisUnavailable("away", null));
 
     registrar.compareNext(registrar.pause());
     assertThat(reachable).containsExactly(false, true, true);
@@ -201,7 +201,7 @@ class ReconciliationTest extends RegistrarScene {
     var sender = new ArrayDeque<Runnable>();
     var slow = registrar(Runnable::run, sender::add);
     slow.remember(session);
-    slow.away(new DirectoryUnavailable("away", null));
+    slow.away(new RedisUnavailable("away", null));
     sender.remove().run();
     slow.remember(session);
     slow.compareNext(slow.pause());

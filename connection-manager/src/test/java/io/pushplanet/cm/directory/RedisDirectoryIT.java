@@ -16,15 +16,15 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
 import io.pushplanet.common.session.Fencing.Tenure;
 import io.pushplanet.common.session.LastSeen;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
-import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionNotice;
 import io.pushplanet.common.session.SessionOwner;
@@ -472,8 +472,7 @@ class RedisDirectoryIT {
     long pid = LocalServices.forTests().process(Service.REDIS).pid();
     Signals.stop(pid);
     try {
-      assertThatThrownBy(() -> claim(a, FormerSession.FORGET))
-          .isInstanceOf(DirectoryUnavailable.class);
+      assertThatThrownBy(() -> claim(a, FormerSession.FORGET)).isInstanceOf(RedisUnavailable.class);
     } finally {
       Signals.resume(pid);
     }
@@ -607,7 +606,7 @@ class RedisDirectoryIT {
     RedisClient other = RedisClient.create(who);
     try (RedisLink half = RedisLink.open(other)) {
       assertThatThrownBy(() -> new Denials(half, clock).deny(device(1), ENDS))
-          .isInstanceOf(DirectoryUnavailable.class);
+          .isInstanceOf(RedisUnavailable.class);
 
       assertThat(deniedUntil(1)).isNull();
     } finally {

@@ -21,9 +21,9 @@ import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Duration;
@@ -172,7 +172,7 @@ abstract class RegistrarScene {
     @Override
     public List<Answer> execute(List<Command> some) {
       if (isAway) {
-        throw new DirectoryUnavailable("away", null);
+        throw new RedisUnavailable("away", null);
       }
       commands.addAll(some);
       whileClaiming.run();
@@ -184,7 +184,7 @@ abstract class RegistrarScene {
     @Override
     public Map<DeviceKey, SessionOwner> owners(Collection<DeviceKey> devices) {
       if (isAway) {
-        throw new DirectoryUnavailable("away", null);
+        throw new RedisUnavailable("away", null);
       }
       asked.addAll(devices);
       whileAsked.run();
@@ -208,7 +208,7 @@ abstract class RegistrarScene {
     public Set<DeviceKey> denied(Map<DeviceKey, Long> passwordEnds) {
       askedForDenials++;
       if (denialsAway) {
-        throw new DirectoryUnavailable("away", null);
+        throw new RedisUnavailable("away", null);
       }
       return denied;
     }

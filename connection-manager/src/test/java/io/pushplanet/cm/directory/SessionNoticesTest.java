@@ -7,7 +7,7 @@ import io.pushplanet.cm.directory.Directory.Command;
 import io.pushplanet.cm.directory.Directory.FormerSession;
 import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.session.QuietClient;
-import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.SessionNotice.Denial;
 import io.pushplanet.common.session.SessionNotice.Handover;
 import io.pushplanet.common.session.SessionNotice.SessionRelease;

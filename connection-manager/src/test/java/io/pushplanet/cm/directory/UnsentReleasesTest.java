@@ -8,7 +8,7 @@ import io.pushplanet.cm.directory.Directory.FormerSession;
 import io.pushplanet.cm.directory.Registrar.Claim;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.QuietClient;
-import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.redis.RedisUnavailable;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -19,7 +19,7 @@ class UnsentReleasesTest extends RegistrarScene {
   @Test
   void an_end_during_an_outage_is_sent_once_the_directory_is_back() {
     table.remove(session);
-    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.away(new RedisUnavailable("away", null));
     registrar.release(session, 3_600);
     assertThat(directory.commands).isEmpty();
 
@@ -33,7 +33,7 @@ class UnsentReleasesTest extends RegistrarScene {
   @Test
   void pending_releases_are_sent_before_a_node_leaves() {
     table.remove(session);
-    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.away(new RedisUnavailable("away", null));
     registrar.release(session, 3_600);
     registrar.compareAll();
     assertThat(directory.commands).isEmpty();
@@ -99,7 +99,7 @@ class UnsentReleasesTest extends RegistrarScene {
   @Test
   void a_pending_end_is_dropped_when_the_device_has_come_back() {
     table.remove(session);
-    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.away(new RedisUnavailable("away", null));
     registrar.release(session, 3_600);
     registrar.claim(DEVICE, FormerSession.RESUME, ENDS, new QuietClient().loop(), _ -> {});
 
@@ -121,7 +121,7 @@ class UnsentReleasesTest extends RegistrarScene {
   @Test
   void a_denied_claim_does_not_drop_the_pending_end_of_the_device() {
     table.remove(session);
-    registrar.away(new DirectoryUnavailable("away", null));
+    registrar.away(new RedisUnavailable("away", null));
     registrar.release(session, 3_600);
     registrar.compareAll();
     directory.claimed = new Answer.Denied();

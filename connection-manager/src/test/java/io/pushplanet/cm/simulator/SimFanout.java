@@ -1,8 +1,8 @@
 package io.pushplanet.cm.simulator;
 
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;

@@ -36,10 +36,10 @@ import io.pushplanet.cm.uplink.DelayedWills;
 import io.pushplanet.cm.uplink.UplinkMetrics;
 import io.pushplanet.cm.uplink.Uplinks;
 import io.pushplanet.common.access.Secret;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Fencing;
-import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
@@ -249,7 +249,7 @@ final class SimNode {
 
   private void heartbeat() {
     if (stores.redisAway || cutFromRedis) {
-      registrar.away(new DirectoryUnavailable("away", null));
+      registrar.away(new RedisUnavailable("away", null));
     } else {
       var now = Instant.ofEpochMilli(clockMillis());
       if (lease.mayHaveMissed(now, now, stores.heartbeat(id))) {

@@ -9,9 +9,9 @@ import io.pushplanet.cm.session.Settlement;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionNotice;
 import io.pushplanet.common.session.SessionNotice.Denial;
@@ -254,7 +254,7 @@ final class Stores {
       world.interleave();
       if (redisAway || node.cutFromRedis || !node.alive) {
         troubled();
-        throw new DirectoryUnavailable("away", null);
+        throw new RedisUnavailable("away", null);
       }
       T answer = effect.get();
       node.maybeStopAgain();
@@ -265,7 +265,7 @@ final class Stores {
       // not.
       if (!node.alive || world.chance(wasStopped ? 0.2 : 0.005)) {
         troubled();
-        throw new DirectoryUnavailable("no answer", null);
+        throw new RedisUnavailable("no answer", null);
       }
       return answer;
     }

@@ -1,6 +1,6 @@
 package io.pushplanet.dashboard.node;
 
-import io.pushplanet.common.session.NodeFigures;
+import io.pushplanet.common.node.NodeFigures;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.pushplanet.dashboard.node;
 
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeLease;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
 import io.pushplanet.dashboard.page.Missing;

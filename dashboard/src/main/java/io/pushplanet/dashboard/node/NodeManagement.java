@@ -1,9 +1,9 @@
 package io.pushplanet.dashboard.node;
 
 import io.pushplanet.common.access.MasterKey;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
-import io.pushplanet.common.session.NodePass;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.node.NodePass;
 import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.WireForm;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.pushplanet.dashboard.node;
 
-import io.pushplanet.common.session.NodeFigures;
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeFigures;
+import io.pushplanet.common.node.NodeLease;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;

@@ -2,11 +2,11 @@ package io.pushplanet.dashboard.node;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
-import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
 import jakarta.annotation.PreDestroy;
@@ -50,7 +50,7 @@ public class Nodes {
           directory.nodes().stream()
               .sorted(Comparator.comparing(lease -> lease.node().value()))
               .toList());
-    } catch (DirectoryUnavailable | RedisException e) {
+    } catch (RedisUnavailable | RedisException e) {
       return new Answer.Unknown();
     }
   }
@@ -73,7 +73,7 @@ public class Nodes {
               && directory.nodes().stream().anyMatch(lease -> lease.node().equals(node.get()))
           ? new Whereabouts.Connected(node.get())
           : new Whereabouts.Away();
-    } catch (DirectoryUnavailable | RedisException e) {
+    } catch (RedisUnavailable | RedisException e) {
       return new Whereabouts.Unknown();
     }
   }

@@ -2,9 +2,9 @@ package io.pushplanet.dashboard.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.common.session.NodeFigures.Times;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeFigures.Times;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 

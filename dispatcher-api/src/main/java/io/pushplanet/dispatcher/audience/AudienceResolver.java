@@ -8,7 +8,7 @@ import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.common.session.DeviceRoute;
+import io.pushplanet.common.route.DeviceRoute;
 import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;

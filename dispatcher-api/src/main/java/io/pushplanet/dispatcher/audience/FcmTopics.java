@@ -5,7 +5,7 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.message.target.FcmToken;
-import io.pushplanet.common.session.DeviceRoute;
+import io.pushplanet.common.route.DeviceRoute;
 import io.pushplanet.dispatcher.audience.AudienceResolver.Found;
 import java.time.Instant;
 import java.util.Base64;

@@ -2,8 +2,8 @@ package io.pushplanet.dispatcher.debt;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -53,7 +53,7 @@ public final class RedisDebts implements AutoCloseable {
   }
 
   /// @param why Redis was not told
-  public void owe(Collection<DeviceKey> devices, DirectoryUnavailable why) {
+  public void owe(Collection<DeviceKey> devices, RedisUnavailable why) {
     if (owed.size() >= MAX) {
       DeviceKey first = devices.iterator().next();
       LOG.error(
@@ -119,7 +119,7 @@ public final class RedisDebts implements AutoCloseable {
     try {
       payment.accept(some);
       return true;
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       owed.addAll(some);
     } catch (RuntimeException | Error bug) {
       owed.addAll(some);

@@ -1,7 +1,7 @@
 package io.pushplanet.dispatcher.denial;
 
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.Denials;
-import io.pushplanet.common.session.RedisLink;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

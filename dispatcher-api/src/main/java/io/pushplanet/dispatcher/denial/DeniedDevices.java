@@ -4,10 +4,10 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.Denials;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.RedisLink;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -68,7 +68,7 @@ public class DeniedDevices implements AutoCloseable {
   public void tell(DeviceKey device, Instant ends) {
     try {
       denials.deny(device, ends.getEpochSecond());
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       LOG.debug("event=denied_device_untold device={}", device);
     }
   }
@@ -95,7 +95,7 @@ public class DeniedDevices implements AutoCloseable {
       }
       mapper.trim(clock.instant().minus(Denials.CLOCKS_DIFFER), AT_ONCE);
       waits = false;
-    } catch (DirectoryUnavailable | DataAccessException | TransactionException e) {
+    } catch (RedisUnavailable | DataAccessException | TransactionException e) {
       failed.increment();
       if (!waits) {
         LOG.warn(

@@ -1,10 +1,10 @@
 package io.pushplanet.dispatcher.device;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.Handovers;
-import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.dispatcher.debt.RedisDebts;
 import java.util.List;
 import org.springframework.stereotype.Component;
@@ -31,7 +31,7 @@ class FormerUserSessions implements AutoCloseable {
   void end(DeviceKey device) {
     try {
       handovers.handOver(device);
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       debts.owe(List.of(device), away);
     }
   }

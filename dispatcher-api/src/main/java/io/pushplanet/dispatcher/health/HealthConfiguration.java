@@ -1,7 +1,7 @@
 package io.pushplanet.dispatcher.health;
 
 import io.pushplanet.common.lane.LanePublisher;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicBoolean;

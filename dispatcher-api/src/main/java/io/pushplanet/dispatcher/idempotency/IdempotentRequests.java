@@ -6,8 +6,8 @@ import io.pushplanet.common.access.Sha256;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.ProblemCode;
@@ -221,7 +221,7 @@ public class IdempotentRequests {
         } else {
           LOG.warn("event=idempotency_lost");
         }
-      } catch (DirectoryUnavailable e) {
+      } catch (RedisUnavailable e) {
         perhaps = next;
         LOG.warn("event=idempotency_not_settled reason=\"{}\"", e.getMessage());
       }

@@ -13,9 +13,9 @@ import io.micrometer.core.instrument.binder.cache.CaffeineCacheMetrics;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.RedisLink;
-import io.pushplanet.common.session.RequestBatcher;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
+import io.pushplanet.common.redis.RequestBatcher;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -179,11 +179,11 @@ public class AcceptedMessages {
 
   /// For a message whose row is not there.
   ///
-  /// @throws DirectoryUnavailable when the message may be there all the same, and only Redis knows
+  /// @throws RedisUnavailable when the message may be there all the same, and only Redis knows
   Optional<DeliveryEvent.Accepted> mustFind(AppId app, MessageId id) {
     try {
       return ask(app, id);
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       if (id.time().plus(KEPT).isAfter(clock.instant())) {
         throw e;
       }
@@ -195,7 +195,7 @@ public class AcceptedMessages {
   Optional<DeliveryEvent.Accepted> find(AppId app, MessageId id) {
     try {
       return ask(app, id);
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       return Optional.empty();
     }
   }

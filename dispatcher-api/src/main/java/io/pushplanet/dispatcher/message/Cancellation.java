@@ -66,7 +66,7 @@ class Cancellation {
   ///
   /// @throws ProblemException 404 when no such message is known (yet), 503 when its row is not
   ///     written yet
-  /// @throws io.pushplanet.common.session.DirectoryUnavailable when only Redis knows whether there
+  /// @throws io.pushplanet.common.redis.RedisUnavailable when only Redis knows whether there
   ///     is such a message
   void cancel(AppId app, MessageId id) {
     if (row(app, id).done()) {

@@ -1,7 +1,7 @@
 package io.pushplanet.dispatcher.problem;
 
 import io.pushplanet.common.lane.BrokerUnavailable;
-import io.pushplanet.common.session.DirectoryUnavailable;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.settings.DatabaseAway;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -52,7 +52,7 @@ public final class ProblemAdvice {
               "Nothing was promised: " + away.getMessage() + ". Send it again.",
               SOON,
               away);
-      case DirectoryUnavailable away ->
+      case RedisUnavailable away ->
           ProblemException.retryable(
               ProblemCode.REDIS_UNAVAILABLE,
               "This needs Redis, which is away. Try again.",

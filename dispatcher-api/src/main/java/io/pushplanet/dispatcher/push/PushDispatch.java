@@ -17,9 +17,9 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.redis.RedisUnavailable;
+import io.pushplanet.common.route.DeviceRoute;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DeviceRoute;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.WireForm;
@@ -325,7 +325,7 @@ class PushDispatch {
     Set<DeviceId> connected = new HashSet<>();
     try {
       directory.owners(undecided).keySet().forEach(key -> connected.add(key.device()));
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       undecided.forEach(key -> connected.add(key.device()));
     }
     return connected;

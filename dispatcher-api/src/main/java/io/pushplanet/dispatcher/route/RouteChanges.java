@@ -1,9 +1,9 @@
 package io.pushplanet.dispatcher.route;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.redis.RedisUnavailable;
+import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.dispatcher.debt.RedisDebts;
 import java.util.Collection;
 import org.springframework.stereotype.Component;
@@ -27,7 +27,7 @@ public class RouteChanges implements AutoCloseable {
   public void forget(Collection<DeviceKey> devices) {
     try {
       store.forget(devices);
-    } catch (DirectoryUnavailable away) {
+    } catch (RedisUnavailable away) {
       debts.owe(devices, away);
     }
   }

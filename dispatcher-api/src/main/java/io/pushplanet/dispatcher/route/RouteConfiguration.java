@@ -1,8 +1,8 @@
 package io.pushplanet.dispatcher.route;
 
 import io.lettuce.core.RedisClient;
-import io.pushplanet.common.session.RedisLink;
-import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import java.time.Clock;
 import org.springframework.context.annotation.Bean;

@@ -6,10 +6,10 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.DeviceTokens;
+import io.pushplanet.common.redis.RedisUnavailable;
+import io.pushplanet.common.route.DeviceRoute;
+import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DeviceRoute;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.RouteStore;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -59,7 +59,7 @@ public class RouteLookup {
           .find(devices.stream().map(device -> new DeviceKey(app, device)).toList())
           .forEach((key, route) -> found.put(key.device(), route));
       hits.increment(found.size());
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       failures.increment();
       redis = false;
     }
@@ -93,7 +93,7 @@ public class RouteLookup {
     routes.forEach((device, route) -> keyed.put(new DeviceKey(app, device), route));
     try {
       store.putIfAbsent(keyed);
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       LOG.debug("event=routes_not_kept reason=\"{}\"", e.getMessage());
     }
   }

@@ -5,10 +5,10 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.LastSeen;
-import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.dispatcher.registration.RegisteredDevice;
 import io.pushplanet.dispatcher.route.RouteLookup;
 import java.time.Clock;
@@ -73,7 +73,7 @@ public class SessionUpdates {
     try {
       put(app, device, update);
       return true;
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       Seen seen =
           new Seen(
               new DeviceKey(app, device),
@@ -118,7 +118,7 @@ public class SessionUpdates {
               .map(text -> Seen.parse(field, text))
               .sorted(Comparator.comparing(Seen::at))
               .toList());
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       return new Told(until, List.of());
     }
   }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.testing.LogLines;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RedisDebtsTest {
-  private static final DirectoryUnavailable AWAY =
-      new DirectoryUnavailable("Redis refused: NOPERM", null);
+  private static final RedisUnavailable AWAY = new RedisUnavailable("Redis refused: NOPERM", null);
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final List<DeviceKey> told = new ArrayList<>();

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.Denials;
-import io.pushplanet.common.session.RedisLink;
 import io.pushplanet.common.testing.MutableClock;
 import java.time.Instant;
 import java.util.List;

@@ -12,8 +12,8 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.WireForm;
 import java.time.Clock;
@@ -55,8 +55,7 @@ class AcceptedMessagesTest {
         RedisLink nowhere = RedisLink.open(client)) {
       AcceptedMessages accepted = new AcceptedMessages(nowhere, clock, new SimpleMeterRegistry());
 
-      assertThatThrownBy(() -> accepted.mustFind(SHOP, id))
-          .isInstanceOf(DirectoryUnavailable.class);
+      assertThatThrownBy(() -> accepted.mustFind(SHOP, id)).isInstanceOf(RedisUnavailable.class);
       assertThat(accepted.find(SHOP, id)).isEmpty();
 
       clock.advance(Duration.ofMinutes(11));

@@ -12,7 +12,7 @@ import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Audience;
-import io.pushplanet.common.session.DeviceRoute;
+import io.pushplanet.common.route.DeviceRoute;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;

@@ -1,8 +1,8 @@
 package io.pushplanet.gateway.delivery;
 
 import io.pushplanet.common.message.DeliveryOptions;
+import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.NodeId;
 import io.pushplanet.gateway.delivery.NodeDelivery.Request;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,9 +6,9 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionOwner;
 import io.pushplanet.common.wire.DevicePayload;
@@ -128,7 +128,7 @@ final class NodeDelivery {
     Map<DeviceKey, SessionOwner> owners;
     try {
       owners = directory.owners(requests.stream().map(request -> request.parcel().key()).toList());
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       ticket.pass();
       LOG.warn(
           "event=directory_unavailable parcels={} reason=\"{}\"", requests.size(), e.getMessage());
@@ -263,7 +263,7 @@ final class NodeDelivery {
     Map<DeviceKey, SessionOwner> owners;
     try {
       owners = directory.owners(parked.stream().map(Parcel::key).distinct().toList());
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       LOG.warn("event=drain_unknown parcels={} reason=\"{}\"", parked.size(), e.getMessage());
       return parked;
     }

@@ -12,8 +12,8 @@ import io.pushplanet.common.lane.LanePublisher;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.WireForm;
@@ -197,7 +197,7 @@ public final class Fanout {
             .toList();
     try {
       return sessions.owners(overMqtt).keySet();
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       return Set.of();
     }
   }

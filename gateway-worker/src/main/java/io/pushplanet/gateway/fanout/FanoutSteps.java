@@ -2,8 +2,8 @@ package io.pushplanet.gateway.fanout;
 
 import io.lettuce.core.SetArgs;
 import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.wire.FanoutOrder;
 import java.time.Clock;
 import java.time.Duration;
@@ -64,7 +64,7 @@ final class FanoutSteps {
     try {
       String end = redis.ask(commands -> commands.get(endKey(order)));
       return Optional.ofNullable(end).map(DeviceId::new);
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       return Optional.empty();
     }
   }
@@ -80,7 +80,7 @@ final class FanoutSteps {
               commands.set(endKey(order), last.value(), SetArgs.Builder.nx().px(KEPT)))
               != null;
       return first ? last : end(order).orElse(last);
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       return last;
     }
   }
@@ -106,7 +106,7 @@ final class FanoutSteps {
       }
       String state = redis.ask(commands -> commands.get(key));
       return state == null || (!state.equals(DONE) && (redelivered || isLongAgo(state)));
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       return true;
     }
   }
@@ -118,7 +118,7 @@ final class FanoutSteps {
   private static void tell(Runnable what) {
     try {
       what.run();
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       LOG.debug("event=fanout_step_not_told", e);
     }
   }

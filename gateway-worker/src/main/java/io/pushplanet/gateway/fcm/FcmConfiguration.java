@@ -3,7 +3,7 @@ package io.pushplanet.gateway.fcm;
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.Trust;

@@ -2,7 +2,7 @@ package io.pushplanet.gateway.fcm;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import java.time.Clock;
 import java.util.UUID;
 

@@ -4,8 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.ScriptOutputType;
 import io.pushplanet.common.message.Priority;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -187,7 +187,7 @@ final class RedisSchedule implements Schedule {
           .async()
           .<List<Long>>eval(script, ScriptOutputType.MULTI, keys, values)
           .get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException | TimeoutException | RedisException | DirectoryUnavailable e) {
+    } catch (ExecutionException | TimeoutException | RedisException | RedisUnavailable e) {
       LOG.debug("event=fcm_pace_not_asked pace={} reason=\"{}\"", keys[0], e.toString());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -1,7 +1,7 @@
 package io.pushplanet.gateway.health;
 
 import io.pushplanet.common.lane.LanePublisher;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,7 +1,7 @@
 package io.pushplanet.gateway.node;
 
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
 
 /// The address of a node's trusted listener. A node that restarts with another port has another
 /// address.

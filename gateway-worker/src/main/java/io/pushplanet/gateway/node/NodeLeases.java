@@ -1,8 +1,8 @@
 package io.pushplanet.gateway.node;
 
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.RedisUnavailable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -74,7 +74,7 @@ final class NodeLeases {
       Map<NodeId, NodeLease> byId =
           directory.get().stream().collect(Collectors.toMap(NodeLease::node, Function.identity()));
       return new Leases(byId, nanoTime.getAsLong(), known.looks() + 1);
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       LOG.debug("event=leases_unknown reason=\"{}\"", e.toString());
       return new Leases(known.byId(), known.readAtNanos(), known.looks() + 1);
     }

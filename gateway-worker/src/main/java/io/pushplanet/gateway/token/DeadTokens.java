@@ -6,9 +6,9 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.redis.RedisUnavailable;
+import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.gateway.alert.Alerts;
 import java.sql.Timestamp;
 import java.time.Clock;
@@ -195,7 +195,7 @@ public final class DeadTokens {
   private void forgetRoute(AppId app, DeviceId device) {
     try {
       routes.forget(List.of(new DeviceKey(app, device)));
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       LOG.warn("event=route_not_forgotten appId={} deviceId={}", app, device);
     }
   }

@@ -3,7 +3,7 @@ package io.pushplanet.gateway.token;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;

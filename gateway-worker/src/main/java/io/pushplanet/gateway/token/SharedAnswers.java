@@ -2,9 +2,9 @@ package io.pushplanet.gateway.token;
 
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.RedisLink;
-import io.pushplanet.common.session.Script;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.RedisUnavailable;
+import io.pushplanet.common.redis.Script;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -64,7 +64,7 @@ final class SharedAnswers implements PurgeBreaker.Together {
                   Integer.toString(fewest))
               .getFirst();
       return Optional.of(Duration.ofMillis(Long.parseLong(open)));
-    } catch (DirectoryUnavailable e) {
+    } catch (RedisUnavailable e) {
       LOG.warn("event=purge_breaker_not_shared key={} reason=\"{}\"", key, e.toString());
       aloneUntil = clock.instant().plus(ALONE);
       return Optional.empty();

@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
-import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.alert.Alerts;

@@ -9,7 +9,7 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
-import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;

@@ -4,7 +4,7 @@ import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
-import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.node.FakeNode;
 import io.pushplanet.gateway.node.Nodes;

@@ -15,7 +15,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.provider.DeliveryOutcome;

@@ -14,7 +14,7 @@ import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.target.Audience;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.WireForm;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lettuce.core.RedisClient;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.target.Audience;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.quickstart.services.LocalServices;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.message.Priority;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.gateway.fcm.Schedule.Answer;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.time.Clock;

@@ -2,8 +2,8 @@ package io.pushplanet.gateway.node;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.MessageId;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
 import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;

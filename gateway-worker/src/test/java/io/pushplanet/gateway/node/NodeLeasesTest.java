@@ -2,9 +2,9 @@ package io.pushplanet.gateway.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.testing.Eventually;
 import java.time.Duration;
 import java.time.Instant;
@@ -53,7 +53,7 @@ class NodeLeasesTest {
         new NodeLeases(
             () -> {
               if (away.get()) {
-                throw new DirectoryUnavailable("Redis is away", null);
+                throw new RedisUnavailable("Redis is away", null);
               }
               return List.of(LEASE);
             },
@@ -76,7 +76,7 @@ class NodeLeasesTest {
             () -> {
               reads.incrementAndGet();
               await(gate);
-              throw new DirectoryUnavailable("Redis hangs", null);
+              throw new RedisUnavailable("Redis hangs", null);
             },
             nanos::get);
     List<Optional<NodeLease>> found = new CopyOnWriteArrayList<>();

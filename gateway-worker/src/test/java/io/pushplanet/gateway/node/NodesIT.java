@@ -9,9 +9,9 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Priority;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.NodeFrame;
@@ -75,7 +75,7 @@ class NodesIT {
     try (Nodes nodes =
         nodes(() -> {
           if (away.get()) {
-            throw new DirectoryUnavailable("Redis is away", null);
+            throw new RedisUnavailable("Redis is away", null);
           }
           return List.of();
         })) {

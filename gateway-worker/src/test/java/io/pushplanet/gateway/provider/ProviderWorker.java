@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
-import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.delivery.DeliveryForTests;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lettuce.core.RedisClient;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.AppId;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.time.Duration;

@@ -9,7 +9,7 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Recipient;
-import io.pushplanet.common.session.RouteStore;
+import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.token.DeadTokens.Fate;

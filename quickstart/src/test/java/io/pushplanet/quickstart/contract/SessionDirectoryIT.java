@@ -12,12 +12,12 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.HmsToken;
 import io.pushplanet.common.message.target.WebPushSubscription;
+import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.RedisUnavailable;
+import io.pushplanet.common.route.DeviceRoute;
+import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.session.DeviceKey;
-import io.pushplanet.common.session.DeviceRoute;
-import io.pushplanet.common.session.DirectoryUnavailable;
-import io.pushplanet.common.session.NodeId;
-import io.pushplanet.common.session.NodeLease;
-import io.pushplanet.common.session.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
@@ -98,7 +98,7 @@ class SessionDirectoryIT {
   @Test
   void calls_fail_soon_without_redis_and_work_again_with_it() {
     services.kill9(Service.REDIS);
-    assertThatThrownBy(() -> directory.owner(D1)).isInstanceOf(DirectoryUnavailable.class);
+    assertThatThrownBy(() -> directory.owner(D1)).isInstanceOf(RedisUnavailable.class);
 
     services.restart(Service.REDIS);
 

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.Route;
-import io.pushplanet.common.session.DeviceRoute;
+import io.pushplanet.common.route.DeviceRoute;
 import io.pushplanet.common.wire.WireForm;
 import java.time.Instant;
 import java.util.List;

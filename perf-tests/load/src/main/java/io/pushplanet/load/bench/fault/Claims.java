@@ -1,7 +1,7 @@
 package io.pushplanet.load.bench.fault;
 
 import io.lettuce.core.RedisClient;
-import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.SessionNotice;
 import io.pushplanet.common.session.TakeoverNotices;
 import io.pushplanet.load.audit.Claim;

@@ -1,6 +1,6 @@
 package io.pushplanet.load.bench.fault;
 
-import io.pushplanet.common.session.NodeId;
+import io.pushplanet.common.node.NodeId;
 import io.pushplanet.load.node.PlatformNode;
 import io.pushplanet.quickstart.platform.Platform;
 import java.net.InetSocketAddress;

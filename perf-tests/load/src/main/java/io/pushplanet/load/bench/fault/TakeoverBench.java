@@ -3,7 +3,7 @@ package io.pushplanet.load.bench.fault;
 import io.lettuce.core.RedisClient;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
-import io.pushplanet.common.session.RedisLink;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.load.bench.OwnPlatform;
 import io.pushplanet.load.bench.Result;

@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.redis;
 
 import io.lettuce.core.api.StatefulConnection;
 import java.time.Duration;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// A connection to Redis, which may be away at the start: connecting is tried again, with jittered
 /// pauses, until it succeeds for the first time; from then on Lettuce reconnects by itself.
 /// Thread-safe.
-final class AwaitedConnection<C extends StatefulConnection<String, String>>
+public final class AwaitedConnection<C extends StatefulConnection<String, String>>
     implements AutoCloseable {
   private static final Duration PAUSE = Duration.ofMillis(500);
 
@@ -24,20 +24,20 @@ final class AwaitedConnection<C extends StatefulConnection<String, String>>
 
   /// @param connect makes the connection, or throws and leaves none open
   /// @param failed receives what it threw
-  AwaitedConnection(Supplier<C> connect, Consumer<Throwable> failed) {
+  public AwaitedConnection(Supplier<C> connect, Consumer<Throwable> failed) {
     this.connect = connect;
     this.failed = failed;
   }
 
   /// Null until it is made.
-  @Nullable C get() {
+  public @Nullable C get() {
     return made.get();
   }
 
   /// Tries once.
   ///
   /// @return whether the connection is made
-  boolean connects() {
+  public boolean connects() {
     try {
       C connection = connect.get();
       made.set(connection);
@@ -56,7 +56,7 @@ final class AwaitedConnection<C extends StatefulConnection<String, String>>
   /// Tries again, each time after a pause, until the connection is made or this is closed.
   ///
   /// @return whether the connection is made
-  boolean connectsLater() {
+  public boolean connectsLater() {
     try {
       long millis = PAUSE.toMillis();
       while (!closed.await(

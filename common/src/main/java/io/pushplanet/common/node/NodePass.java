@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.node;
 
 import io.pushplanet.common.access.ExpiringToken;
 import io.pushplanet.common.access.ExpiringToken.Verdict;

@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.redis;
 
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;

@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.redis;
 
 import io.lettuce.core.RedisFuture;
 import java.time.Duration;
@@ -7,20 +7,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-final class Redis {
+/// Waits for an answer of Redis with a deadline.
+public final class Redis {
   private Redis() {}
 
-  static <T extends @Nullable Object> T await(RedisFuture<T> answer, Duration deadline) {
+  /// @throws RedisUnavailable when there is none within the deadline, or Redis refuses
+  public static <T extends @Nullable Object> T await(RedisFuture<T> answer, Duration deadline) {
     try {
       return answer.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       answer.cancel(true);
-      throw new DirectoryUnavailable("Redis did not answer within " + deadline, e);
+      throw new RedisUnavailable("Redis did not answer within " + deadline, e);
     } catch (ExecutionException e) {
-      throw new DirectoryUnavailable("Redis refused: " + e.getCause(), e);
+      throw new RedisUnavailable("Redis refused: " + e.getCause(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new DirectoryUnavailable("interrupted while waiting for Redis", e);
+      throw new RedisUnavailable("interrupted while waiting for Redis", e);
     }
   }
 }

@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.node;
 
 import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.WireForm;
@@ -13,13 +13,13 @@ import org.slf4j.LoggerFactory;
 /// Reads the leases of nodes. A lease that is malformed, or written by another version in a form
 /// unknown here, is left out, so that callers still learn of the other nodes. It is logged once,
 /// until it becomes readable or goes away. Thread-safe.
-final class LeaseReader {
+public final class LeaseReader {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseReader.class);
 
   private final Set<String> unreadable = ConcurrentHashMap.newKeySet();
 
   /// @param texts all leases, by their nodes' names
-  Map<String, NodeLease> read(Map<String, String> texts) {
+  public Map<String, NodeLease> read(Map<String, String> texts) {
     unreadable.retainAll(texts.keySet());
     Map<String, NodeLease> leases = new LinkedHashMap<>();
     texts.forEach((name, text) -> {

@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.route;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;

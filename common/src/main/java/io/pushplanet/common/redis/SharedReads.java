@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.redis;
 
 import io.lettuce.core.KeyValue;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 /// time, here and in Redis. Thread-safe.
 ///
 /// A call blocks for one of the batches in flight and for its own, each of which has half of
-/// [SessionDirectory#DEADLINE]. When a batch fails, the calls that still wait fail with it. The
+/// [RedisLink#DEADLINE]. When a batch fails, the calls that still wait fail with it. The
 /// batches have the timeout, not the callers: a virtual thread that waits with a timeout wakes the
 /// scheduler's timer thread twice, which costs more than the read.
-final class SharedReads {
+public final class SharedReads {
   /// A call for more keys has its own MGET, so that other callers do not wait for all of these
   /// keys.
   private static final int MAX_SHARED_KEYS = 16;
@@ -29,13 +29,13 @@ final class SharedReads {
   private static final int MAX_CALLERS_TOGETHER = 512;
   private static final int MAX_ROUNDS = 4;
   private static final int MAX_CALLERS_WAITING = 20_000;
-  private static final Duration BATCH_DEADLINE = SessionDirectory.DEADLINE.dividedBy(2);
+  private static final Duration BATCH_DEADLINE = RedisLink.DEADLINE.dividedBy(2);
 
   private final Supplier<StatefulRedisConnection<String, String>> redis;
   private final RequestBatcher<Read> batcher =
       new RequestBatcher<>(MAX_CALLERS_WAITING, MAX_CALLERS_TOGETHER, MAX_ROUNDS, this::send);
 
-  SharedReads(Supplier<StatefulRedisConnection<String, String>> redis) {
+  public SharedReads(Supplier<StatefulRedisConnection<String, String>> redis) {
     this.redis = redis;
   }
 
@@ -43,24 +43,23 @@ final class SharedReads {
 
   /// The values of the keys in their order, null where there is none.
   ///
-  /// @throws DirectoryUnavailable when Redis is away, refuses or is too slow
-  List<@Nullable String> values(List<String> keys) {
+  /// @throws RedisUnavailable when Redis is away, refuses or is too slow
+  public List<@Nullable String> values(List<String> keys) {
     if (keys.size() > MAX_SHARED_KEYS) {
       return texts(
-          Redis.await(
-              redis.get().async().mget(keys.toArray(String[]::new)), SessionDirectory.DEADLINE));
+          Redis.await(redis.get().async().mget(keys.toArray(String[]::new)), RedisLink.DEADLINE));
     }
     Read read = new Read(keys, new CompletableFuture<>());
     if (!batcher.add(read)) {
-      throw new DirectoryUnavailable(MAX_CALLERS_WAITING + " callers wait for Redis", null);
+      throw new RedisUnavailable(MAX_CALLERS_WAITING + " callers wait for Redis", null);
     }
     try {
       return read.values().get();
     } catch (ExecutionException e) {
-      throw new DirectoryUnavailable("Redis did not answer: " + e.getCause(), e);
+      throw new RedisUnavailable("Redis did not answer: " + e.getCause(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new DirectoryUnavailable("interrupted while waiting for Redis", e);
+      throw new RedisUnavailable("interrupted while waiting for Redis", e);
     }
   }
 

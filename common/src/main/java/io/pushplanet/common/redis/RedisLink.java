@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.redis;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
@@ -10,6 +10,7 @@ import io.lettuce.core.output.ValueListOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
@@ -19,6 +20,9 @@ import org.slf4j.LoggerFactory;
 
 /// A process's single connection to Redis, which may be away at the start. Thread-safe.
 public final class RedisLink implements AutoCloseable {
+  /// The longest wait of a call for Redis.
+  public static final Duration DEADLINE = Duration.ofSeconds(2);
+
   private static final Logger LOG = LoggerFactory.getLogger(RedisLink.class);
 
   private final AwaitedConnection<StatefulRedisConnection<String, String>> connection;
@@ -45,21 +49,21 @@ public final class RedisLink implements AutoCloseable {
     return new RedisLink(connection);
   }
 
-  /// @throws DirectoryUnavailable before the first connection
+  /// @throws RedisUnavailable before the first connection
   public StatefulRedisConnection<String, String> connection() {
     StatefulRedisConnection<String, String> held = connection.get();
     if (held == null) {
-      throw new DirectoryUnavailable("Redis is away", null);
+      throw new RedisUnavailable("Redis is away", null);
     }
     return held;
   }
 
-  /// Sends a command and waits for its answer, at most [SessionDirectory#DEADLINE].
+  /// Sends a command and waits for its answer, at most [#DEADLINE].
   ///
-  /// @throws DirectoryUnavailable when there is none
+  /// @throws RedisUnavailable when there is none
   public <T extends @Nullable Object> T ask(
       Function<RedisAsyncCommands<String, String>, RedisFuture<T>> command) {
-    return Redis.await(command.apply(connection().async()), SessionDirectory.DEADLINE);
+    return Redis.await(command.apply(connection().async()), DEADLINE);
   }
 
   /// Runs a script that returns a list of texts, and waits for it, as [#ask] does. The script's
@@ -67,7 +71,7 @@ public final class RedisLink implements AutoCloseable {
   public List<String> run(Script script, String[] keys, String... arguments) {
     try {
       return ask(commands -> send(commands, CommandType.EVALSHA, script.digest(), keys, arguments));
-    } catch (DirectoryUnavailable refused) {
+    } catch (RedisUnavailable refused) {
       if (refused.getCause() instanceof ExecutionException e
           && e.getCause() instanceof RedisNoScriptException) {
         return ask(commands -> send(commands, CommandType.EVAL, script.text(), keys, arguments));

@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.node;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;

@@ -1,9 +1,13 @@
-package io.pushplanet.common.session;
+package io.pushplanet.common.route;
 
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.pushplanet.common.redis.Redis;
+import io.pushplanet.common.redis.RedisLink;
+import io.pushplanet.common.redis.SharedReads;
+import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.WireForm;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Device routes in Redis. MySQL is authoritative: a reader that misses a route here reads it there
 /// and stores it here, and a writer that changes a device's rows removes its route here after the
-/// commit. Thread-safe; calls block for about [SessionDirectory#DEADLINE] at most.
+/// commit. Thread-safe; calls block for about [RedisLink#DEADLINE] at most.
 ///
 /// A removed route leaves an empty mark for [#FORGOTTEN], which [#putIfAbsent] does not overwrite.
 /// So a reader that read MySQL just before a change cannot store the old route, as long as it
@@ -37,7 +41,7 @@ public final class RouteStore {
     this(() -> connection);
   }
 
-  /// Calls throw [DirectoryUnavailable] until the first connection to Redis.
+  /// Calls throw [RedisUnavailable] until the first connection to Redis.
   public RouteStore(RedisLink link) {
     this(link::connection);
   }
@@ -94,7 +98,7 @@ public final class RouteStore {
       String text = new String(WireForm.write(route), StandardCharsets.UTF_8);
       answers.add(redis.get().set(ROUTE + device.text(), text, how));
     });
-    answers.forEach(answer -> Redis.await(answer, SessionDirectory.DEADLINE));
+    answers.forEach(answer -> Redis.await(answer, RedisLink.DEADLINE));
   }
 
   public void forget(Collection<DeviceKey> devices) {
@@ -102,6 +106,6 @@ public final class RouteStore {
     for (DeviceKey device : devices) {
       answers.add(redis.get().set(ROUTE + device.text(), "", SetArgs.Builder.px(FORGOTTEN)));
     }
-    answers.forEach(answer -> Redis.await(answer, SessionDirectory.DEADLINE));
+    answers.forEach(answer -> Redis.await(answer, RedisLink.DEADLINE));
   }
 }
