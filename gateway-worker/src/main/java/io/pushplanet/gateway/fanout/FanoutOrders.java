@@ -144,8 +144,11 @@ final class FanoutOrders {
       for (int i = 0; i < orders.size(); i++) {
         Future<Boolean> one = taken.get(i);
         if (one.state() == Future.State.FAILED) {
+          // As it is, because its class says whether the fault is ours (PoisonCounter).
           Throwable why = one.exceptionNow();
-          throw new IllegalStateException("an order failed: " + why, why);
+          throw why instanceof RuntimeException itself
+              ? itself
+              : new IllegalStateException("an order failed: " + why, why);
         }
         if (!one.resultNow()) {
           late.add(orders.get(i));
