@@ -32,9 +32,6 @@ public final class BuiltPrograms {
   private static final List<String> FLAGS =
       List.of(
           "-XX:+UseCompactObjectHeaders",
-          "-XX:+UseParallelGC",
-          // Half of the heap for new objects: under load nearly all objects are new.
-          "-XX:NewRatio=1",
           "--enable-native-access=ALL-UNNAMED",
           "--sun-misc-unsafe-memory-access=allow",
           "-Dfile.encoding=UTF-8",
@@ -74,6 +71,7 @@ public final class BuiltPrograms {
     var command = new ArrayList<String>();
     command.add(java());
     command.addAll(FLAGS);
+    command.addAll(collectorOf(program));
     command.add("-Xmx" + System.getenv().getOrDefault("PUSHPLANET_HEAP", mostHeap(program)));
     Path cache = cacheOf(runnable);
     if (Files.exists(cache)) {
@@ -82,6 +80,15 @@ public final class BuiltPrograms {
     command.add("-jar");
     command.add(runnable.toString());
     return command;
+  }
+
+  /// The collector that the images have, too. A node keeps what its sessions are, so that its
+  /// collector must not stop it to walk through all of them. Under load nearly all objects of the
+  /// other programs are new, so new objects get half of their heap.
+  private static List<String> collectorOf(Program program) {
+    return program == Program.CONNECTION_MANAGER
+        ? List.of("-XX:+UseG1GC")
+        : List.of("-XX:+UseParallelGC", "-XX:NewRatio=1");
   }
 
   /// A busy worker has thousands of messages in memory, which a small heap would copy over and
@@ -107,6 +114,7 @@ public final class BuiltPrograms {
     }
     command.add(java());
     command.addAll(FLAGS);
+    command.addAll(collectorOf(program));
     command.addAll(
         List.of(
             "-XX:AOTCacheOutput=" + draft,

@@ -22,14 +22,19 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// In a repository whose dashboard is a jar that can unpack itself.
+/// In a repository whose dashboard and connection manager are jars that can unpack themselves.
 class BuiltProgramsIT {
   @TempDir private Path root;
   private Path target;
 
   @BeforeEach
   void layOutARepository() throws IOException {
-    target = Files.createDirectories(root.resolve("dashboard/target"));
+    target = layOut("dashboard");
+    layOut("connection-manager");
+  }
+
+  private Path layOut(String module) throws IOException {
+    Path jars = Files.createDirectories(root.resolve(module, "target"));
     var manifest = new Manifest();
     manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
     manifest.getMainAttributes().put(Attributes.Name.MAIN_CLASS, Extraction.class.getName());
@@ -37,10 +42,21 @@ class BuiltProgramsIT {
     try (InputStream content = Extraction.class.getClassLoader().getResourceAsStream(name);
         var jar =
             new JarOutputStream(
-                Files.newOutputStream(target.resolve("dashboard-1-boot.jar")), manifest)) {
+                Files.newOutputStream(jars.resolve(module + "-1-boot.jar")), manifest)) {
       jar.putNextEntry(new JarEntry(name));
       Objects.requireNonNull(content).transferTo(jar);
     }
+    return jars;
+  }
+
+  @Test
+  void a_node_has_a_collector_that_does_not_stop_it_for_all_its_sessions() {
+    var programs = new BuiltPrograms(root);
+
+    assertThat(programs.commandOf(Program.CONNECTION_MANAGER))
+        .contains("-XX:+UseG1GC")
+        .doesNotContain("-XX:+UseParallelGC");
+    assertThat(programs.commandOf(Program.DASHBOARD)).contains("-XX:+UseParallelGC");
   }
 
   @Test
@@ -104,7 +120,8 @@ class BuiltProgramsIT {
         return;
       }
       Path draft = Path.of(List.of(arguments).getLast());
-      String jar = "dashboard-1-boot.jar";
+      Path module = draft.getParent().getParent();
+      String jar = module.getFileName() + "-1-boot.jar";
       Files.copy(draft.resolveSibling(jar), Files.createDirectories(draft).resolve(jar));
       Path asked = draft.resolveSibling("another-is-first");
       if (Files.exists(asked)) {
