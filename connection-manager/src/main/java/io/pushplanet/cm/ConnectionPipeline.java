@@ -391,8 +391,8 @@ public final class ConnectionPipeline {
       retire();
     }
 
-    /// Ends the session, once. This happens when the socket has closed at the latest; after a
-    /// takeover or a DISCONNECT it happens before the socket has finished lingering.
+    /// Ends the session, once: when this node ends the connection or the socket closes, whichever
+    /// is first. A socket that lingers delays nothing.
     @Override
     public void retire() {
       DeviceSession ended = session;

@@ -157,9 +157,9 @@ public final class Connection {
     return !begun;
   }
 
-  /// Sends the pending frames, ends the stream, and lingers until the peer has read them: a close
-  /// with unread bytes in the receive buffer would reset the connection and destroy our last packet
-  /// on its way.
+  /// Ends the connection for the handler at once. The socket sends the pending frames, ends the
+  /// stream, and lingers until the peer has read them: a close with unread bytes in the receive
+  /// buffer would reset the connection and destroy our last packet on its way.
   public void closeAfterFlush() {
     if (closed || closing) {
       return;
@@ -176,6 +176,7 @@ public final class Connection {
     paused = false;
     wire.reading(true);
     markDirty();
+    handler.closed(CloseCause.OURS);
   }
 
   /// Closes after the peer has closed: WebSocket and TLS still have to answer with a close of their
@@ -206,7 +207,10 @@ public final class Connection {
     wire.close();
     loop.left(this);
     loop.metrics.closed(cause);
-    handler.closed(cause);
+    if (!closing) {
+      // Otherwise the handler heard of the end when the lingering began.
+      handler.closed(cause);
+    }
   }
 
   /// The peer has authenticated: its bytes no longer count as unauthenticated, but its partial
@@ -288,7 +292,7 @@ public final class Connection {
   }
 
   void stopping() {
-    if (!closed) {
+    if (isOpen()) {
       handler.stopping();
     }
   }
@@ -597,7 +601,8 @@ public final class Connection {
       return !closed;
     }
     boolean busy = handler.swept(nowNanos);
-    return busy || waiting;
+    // A connection that the handler has ended just now lingers.
+    return !closed && (busy || waiting || closing);
   }
 
   private boolean isKeptTooLong(long nowNanos) {

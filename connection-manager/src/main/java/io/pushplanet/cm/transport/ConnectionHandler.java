@@ -27,6 +27,7 @@ public interface ConnectionHandler {
   /// This process stops. The handler may write a last packet; the connection closes after that.
   void stopping();
 
-  /// The connection has closed. No call follows.
+  /// The connection has ended: its socket has closed, or this process ends it and the socket may
+  /// linger. Called once; no call follows.
   void closed(CloseCause cause);
 }

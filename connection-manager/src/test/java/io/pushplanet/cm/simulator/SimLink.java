@@ -37,6 +37,7 @@ final class SimLink implements PlainLink {
   private long lastToDeviceMicros;
   private boolean open = true;
   private boolean gone;
+  private boolean ended;
   private boolean paused;
   private boolean watched;
   private boolean accepted;
@@ -72,7 +73,7 @@ final class SimLink implements PlainLink {
 
   /// As a real connection does: once a second while it is busy, rarely otherwise.
   void sweep(long nowNanos, boolean idleToo) {
-    if (watched || idleToo) {
+    if (!ended && (watched || idleToo)) {
       watched = peer.swept(nowNanos);
     }
   }
@@ -120,6 +121,13 @@ final class SimLink implements PlainLink {
       open = false;
       input.clear();
       loop.remove(this);
+      end();
+    }
+  }
+
+  private void end() {
+    if (!ended) {
+      ended = true;
       peer.closed();
     }
   }
@@ -129,6 +137,7 @@ final class SimLink implements PlainLink {
     paused = false;
     toDevice(device::closedByNode);
     world.after(1, 1_500, () -> loop.execute(this::gone));
+    end();
   }
 
   // The node's side

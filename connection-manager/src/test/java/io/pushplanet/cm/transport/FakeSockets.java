@@ -89,6 +89,11 @@ public final class FakeSockets implements AutoCloseable {
     loop.join(60_000);
   }
 
+  /// How many connections have not closed. From any thread.
+  public int open() {
+    return loop.connections();
+  }
+
   /// Called once a second. On the loop.
   public void sweep(Connection connection) {
     connection.sweep(loop.nowNanos());

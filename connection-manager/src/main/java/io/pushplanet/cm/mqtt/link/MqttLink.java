@@ -222,6 +222,10 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public void disconnect(ReasonCode reason, MqttProperties properties) {
+    if (!connection.isOpen()) {
+      // The last packet is on its way, and the socket lingers.
+      return;
+    }
     if (reason == ReasonCode.KEEP_ALIVE_TIMEOUT || reason == ReasonCode.SESSION_TAKEN_OVER) {
       learnFromSilence();
     }

@@ -9,7 +9,7 @@ public interface MqttPeer {
 
   void packet(MqttPacket packet);
 
-  /// The link was closed because the peer violated the protocol, a limit or its keep-alive.
+  /// The link is about to end because the peer violated the protocol, a limit or its keep-alive.
   /// [#closed] follows.
   void refused(ReasonCode reason, String why);
 
@@ -21,6 +21,6 @@ public interface MqttPeer {
   /// This process stops, and the link closes after this call. The peer may send a last packet.
   void stopping();
 
-  /// The connection has closed. No call follows.
+  /// The connection has ended, though its socket may linger. No call follows.
   void closed();
 }
