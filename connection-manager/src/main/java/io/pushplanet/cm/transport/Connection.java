@@ -251,11 +251,16 @@ public final class Connection {
     }
   }
 
-  /// Offers the kept bytes to the handler and continues reading.
+  /// Offers the kept bytes to the handler and continues reading. An error of the handler closes the
+  /// connection.
   public void resumeReading() {
-    if (!paused || closed || closing) {
-      return;
+    if (paused && !closed && !closing) {
+      // Most callers are tasks of the loop, whose errors would leave the connection open.
+      loop.guarded(this, this::readOn);
     }
+  }
+
+  private void readOn() {
     paused = false;
     wire.reading(true);
     if (tls != null) {

@@ -279,8 +279,7 @@ public final class EventLoop implements Loop {
         // The turn did not reach its own reset, and as long as the flag is set no thread wakes the
         // loop.
         awake.set(false);
-        metrics.loopErrors.increment();
-        LOG.error("event=loop_error loop={}", number, unexpected);
+        report(unexpected);
       }
     }
     lastTurn();
@@ -291,6 +290,17 @@ public final class EventLoop implements Loop {
     held.closeAll();
     runTasks();
     closePoller();
+  }
+
+  /// Must not throw: the loop has other connections. Logging allocates, so it fails, too, when
+  /// memory has run out.
+  private void report(Throwable unexpected) {
+    try {
+      metrics.loopErrors.increment();
+      LOG.error("event=loop_error loop={}", number, unexpected);
+    } catch (RuntimeException | Error _) {
+      // Nothing is left to tell it to.
+    }
   }
 
   private void turn() throws IOException {
@@ -452,9 +462,7 @@ public final class EventLoop implements Loop {
     try {
       return connection.sweep(nowNanos);
     } catch (RuntimeException | Error bug) {
-      metrics.loopErrors.increment();
-      LOG.error("event=connection_error loop={}", number, bug);
-      connection.close(CloseCause.ERROR);
+      failed(connection, bug);
       return false;
     }
   }
@@ -469,11 +477,13 @@ public final class EventLoop implements Loop {
     }
   }
 
-  private interface Step {
+  /// One connection's part of a turn.
+  interface Step {
     void run() throws IOException;
   }
 
-  private void guarded(Connection connection, Step step) {
+  /// A fault in the step closes its connection.
+  void guarded(Connection connection, Step step) {
     try {
       step.run();
     } catch (IOException gone) {
@@ -485,7 +495,10 @@ public final class EventLoop implements Loop {
 
   private void failed(Connection connection, Throwable bug) {
     metrics.loopErrors.increment();
-    LOG.error("event=connection_error loop={}", number, bug);
-    connection.close(CloseCause.ERROR);
+    try {
+      LOG.error("event=connection_error loop={}", number, bug);
+    } finally {
+      connection.close(CloseCause.ERROR);
+    }
   }
 }

@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /// An exception or Error on a loop, a missing class for instance, ends the connection or task that
@@ -46,6 +47,50 @@ class LoopErrorsTest {
     }
   }
 
+  /// Logging an OutOfMemoryError may fail in the same way.
+  @Test
+  void an_error_that_cannot_be_logged_does_not_end_the_loop() throws Exception {
+    try (var sockets = sockets()) {
+      sockets
+          .loop()
+          .execute(() -> {
+            throw new Unspeakable();
+          });
+      turned(sockets);
+
+      assertThat(meters.get("cm.transport.loop.errors").counter().count()).isPositive();
+    }
+  }
+
+  private static final class Unspeakable extends Error {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      throw this;
+    }
+  }
+
+  @Test
+  void mqtt311_4_8_0_2_an_error_while_packets_are_handled_ends_their_connection_and_no_other()
+      throws Exception {
+    try (var sockets = sockets(Fragile::new)) {
+      sockets
+          .loop()
+          .execute(() -> {
+            var connection = sockets.accept();
+            sockets.accept();
+            sockets.receive(connection, new byte[] {1, 2});
+            sockets.loop().execute(connection::resumeReading);
+          });
+      turned(sockets);
+      turned(sockets);
+
+      assertThat(closed).containsExactly(CloseCause.ERROR);
+      assertThat(sockets.open()).isOne();
+    }
+  }
+
   private static void turned(FakeSockets sockets) throws InterruptedException {
     var done = new CountDownLatch(1);
     sockets.loop().execute(done::countDown);
@@ -53,14 +98,43 @@ class LoopErrorsTest {
   }
 
   private FakeSockets sockets() throws Exception {
+    return sockets(connection -> {
+      connection.authenticated();
+      return new Broken();
+    });
+  }
+
+  private FakeSockets sockets(Function<Connection, ConnectionHandler> handlers) throws Exception {
     return new FakeSockets(
         new AcceptGate(GateSettings.OPEN, 0, new SplittableRandom(1)),
         meters,
         System::nanoTime,
-        connection -> {
-          connection.authenticated();
-          return new Broken();
-        });
+        handlers);
+  }
+
+  /// As MQTT does, it stops reading behind a CONNECT; then it fails.
+  private final class Fragile implements Receiver {
+    private final Connection connection;
+    private boolean paused;
+
+    Fragile(Connection connection) {
+      this.connection = connection;
+    }
+
+    @Override
+    public void received(ByteBuffer input) {
+      if (paused) {
+        throw new NoClassDefFoundError("for the test");
+      }
+      paused = true;
+      input.get();
+      connection.pauseReading();
+    }
+
+    @Override
+    public void closed(CloseCause cause) {
+      closed.add(cause);
+    }
   }
 
   private final class Broken implements ConnectionHandler {

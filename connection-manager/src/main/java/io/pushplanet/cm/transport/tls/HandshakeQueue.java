@@ -94,12 +94,21 @@ public final class HandshakeQueue implements AutoCloseable {
         try {
           workOn(next);
         } catch (RuntimeException | Error broken) {
-          // An OutOfMemoryError, for example: the thread must stay for the next handshakes.
-          LOG.error("event=handshake_worker_error", broken);
+          report(broken);
         }
       }
     } catch (InterruptedException closed) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /// The thread must stay for the next handshakes. Logging allocates, so it fails, too, when memory
+  /// has run out.
+  private static void report(Throwable broken) {
+    try {
+      LOG.error("event=handshake_worker_error", broken);
+    } catch (RuntimeException | Error _) {
+      // Nothing is left to tell it to.
     }
   }
 
@@ -116,8 +125,8 @@ public final class HandshakeQueue implements AutoCloseable {
       LOG.debug("event=handshake_task_failed reason=\"{}\"", refused.getMessage());
     } catch (Error broken) {
       // Otherwise the engine would wait for this task for ever.
-      LOG.error("event=handshake_task_error", broken);
       handshake.whenGivenUp().run();
+      LOG.error("event=handshake_task_error", broken);
       return;
     } finally {
       running.decrementAndGet();

@@ -137,6 +137,33 @@ class HandshakeQueueTest {
     }
   }
 
+  /// Logging an OutOfMemoryError may fail in the same way.
+  @Test
+  void a_thread_goes_on_after_an_error_that_cannot_be_logged() {
+    Runnable fails =
+        () -> {
+          throw new Unspeakable();
+        };
+    try (var queue = new HandshakeQueue(1, 10)) {
+      queue.add(handshake(1, true));
+      queue.add(new Handshake(fails, () -> true, () -> {}, () -> givenUp.add(2)));
+
+      queue.start();
+
+      Eventually.within(PATIENCE, () -> assertThat(done).containsExactly(1));
+      assertThat(givenUp).containsExactly(2);
+    }
+  }
+
+  private static final class Unspeakable extends Error {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      throw this;
+    }
+  }
+
   private Handshake handshake(int number, boolean wanted) {
     return new Handshake(() -> {}, () -> wanted, () -> done.add(number), () -> givenUp.add(number));
   }
