@@ -110,6 +110,10 @@ final class Arrivals {
       return release.epoch() == epoch - 1 || release.epoch() == formerEpoch;
     }
 
+    private boolean waitsWith(WaitingClaim other) {
+      return epoch == other.epoch && formerEpoch == other.formerEpoch;
+    }
+
     private synchronized boolean isWaiting() {
       return answer == null;
     }
@@ -256,10 +260,22 @@ final class Arrivals {
           () -> {
             if (claim.goOn(Optional.empty())) {
               unanswered.increment();
+              waitNoLonger(device, claim);
             }
           });
     }
     claim.listen(then);
+  }
+
+  /// Later claims on this node wait for the same former owner, which has had its time: a client that
+  /// reconnects sooner than that would otherwise wait for ever.
+  private void waitNoLonger(DeviceKey device, WaitingClaim first) {
+    Arriving now = arriving.get(device);
+    if (now != null) {
+      now.waiting().stream()
+          .filter(first::waitsWith)
+          .forEach(claim -> claim.goOn(Optional.empty()));
+    }
   }
 
   /// A former owner has released the device and describes the session.

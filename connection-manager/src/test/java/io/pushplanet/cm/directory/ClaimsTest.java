@@ -150,6 +150,26 @@ class ClaimsTest extends RegistrarScene {
     assertThat(second).containsExactly(new Claim.Taken(EPOCH + 2, remembered));
   }
 
+  /// A client whose patience is shorter than the wait connects again and again.
+  @Test
+  void a_claim_behind_one_that_the_former_owner_left_unanswered_goes_on_with_it() {
+    var first = claimed(FormerSession.RESUME);
+    directory.claimed =
+        new Answer.Claimed(
+            EPOCH + 2,
+            Optional.of(new SessionOwner(new NodeId("a"), EPOCH + 1)),
+            false,
+            Optional.empty());
+    var second = new ArrayList<Claim>();
+    registrar.claim(DEVICE, FormerSession.RESUME, ENDS, new QuietClient().loop(), second::add);
+
+    timers.getFirst().run();
+
+    assertThat(first).containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
+    assertThat(second).containsExactly(new Claim.Taken(EPOCH + 2, Optional.empty()));
+    assertThat(meters.counter("cm.session.takeovers.unanswered").count()).isOne();
+  }
+
   @Test
   void a_claim_that_is_older_than_this_nodes_claim_is_answered_at_once() {
     var other = device("other");
