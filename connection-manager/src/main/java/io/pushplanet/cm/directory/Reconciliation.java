@@ -303,8 +303,11 @@ final class Reconciliation {
     Map<DeviceKey, DeviceSession> unknown = new HashMap<>();
     for (int index = 0; index < devices.size(); index++) {
       DeviceSession session = sessions.get(index);
-      if (enforce(session, owners.get(devices.get(index))) instanceof Tenure.Unknown) {
-        unknown.put(devices.get(index), session);
+      DeviceKey device = devices.get(index);
+      // A session that has ended meanwhile was released, and would be announced for ever.
+      if (enforce(session, owners.get(device)) instanceof Tenure.Unknown
+          && table.find(device) == session) {
+        unknown.put(device, session);
       }
     }
     if (!unknown.isEmpty()) {

@@ -34,6 +34,17 @@ class ReconciliationTest extends RegistrarScene {
     assertThat(directory.commands).isEmpty();
   }
 
+  /// Its release is in the directory, so nothing would remove the announced owner.
+  @Test
+  void a_session_that_ends_while_it_is_compared_is_not_announced() {
+    directory.whileAsked = () -> table.remove(session);
+
+    registrar.doubt(session);
+
+    assertThat(directory.asked).containsExactly(DEVICE);
+    assertThat(directory.announced).isEmpty();
+  }
+
   @Test
   void a_packet_that_waited_in_the_socket_does_not_prove_a_session() {
     registrar.stoodStill(session.loop(), Duration.ofSeconds(30), () -> 0);
