@@ -303,8 +303,9 @@ public final class DeviceSession {
           || shared.clock().millis() > old.publish().expiresAtMillis()) {
         continue;
       }
-      write(InFlight.again(old, loop().nowNanos()));
-      shared.metrics().redelivered.increment();
+      if (write(InFlight.again(old, loop().nowNanos()))) {
+        shared.metrics().redelivered.increment();
+      }
       if (gone) {
         // The socket has failed.
         return;
@@ -480,6 +481,9 @@ public final class DeviceSession {
 
   /// Another session has the device: closes this one, and accepts nothing more from it.
   public void fence() {
+    if (gone) {
+      return;
+    }
     shared.metrics().fenced.increment();
     disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
   }
@@ -573,7 +577,8 @@ public final class DeviceSession {
       return;
     }
     int packetId = by.qos() == QoS.AT_MOST_ONCE ? 0 : nextPacketId();
-    if (write(InFlight.first(packetId, now, message))) {
+    // A socket that closes within the write has settled the message.
+    if (write(InFlight.first(packetId, now, message)) && !gone) {
       message.origin().written();
     }
   }

@@ -95,6 +95,41 @@ class DeviceSessionTest {
     assertThat(metrics.inFlight).hasValue(0);
   }
 
+  @Test
+  void a_message_whose_socket_fails_is_not_reported_as_written_after_its_end() {
+    var full = new FullSocket();
+    var failing = session(full, 16);
+    full.session = failing;
+    failing.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    var origin = new RecordedOrigin(settled);
+
+    failing.offer(new OutboundMessage(publish(), OutboundMessage.NO_DEADLINE, origin));
+
+    assertThat(settled).containsExactly(new Settlement.NotHere());
+    assertThat(origin.written).isFalse();
+  }
+
+  @Test
+  void a_message_that_the_next_connection_has_no_room_for_does_not_count_as_sent_again() {
+    var client = new QuietClient(loop);
+    var small = aSession(DEVICE).largestPacket(8).at(client, SessionBuilder.shared(metrics, clock));
+
+    small.resume(Subscription.of(QoS.AT_LEAST_ONCE, 0), List.of(new Unacknowledged(1, publish())));
+
+    assertThat(client.sent).isEmpty();
+    assertThat(metrics.redelivered.count()).isZero();
+  }
+
+  /// Another node's claim and the end of the socket may come in the same turn.
+  @Test
+  void a_session_that_has_ended_is_not_fenced() {
+    session.end();
+
+    session.fence();
+
+    assertThat(metrics.fenced.count()).isZero();
+  }
+
   /// The gateway, which no longer waits, is told of the timeout only by the loop's next sweep.
   @Test
   void an_acknowledgement_after_the_gateways_deadline_is_told_before_the_next_sweep() {
