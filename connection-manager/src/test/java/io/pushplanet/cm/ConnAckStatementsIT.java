@@ -8,6 +8,7 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -128,6 +129,18 @@ class ConnAckStatementsIT extends ConnectScene {
             .isIn(
                 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8A, 0x8C, 0x90, 0x95,
                 0x97, 0x99, 0x9A, 0x9B, 0x9C, 0x9D, 0x9F);
+      }
+    }
+  }
+
+  @Test
+  void mqtt311_3_2_2_6_a_refusal_without_a_return_code_closes_without_a_connack() throws Exception {
+    // The fixed header declares 8,193 bytes, which are too many.
+    for (var wrong : List.of("10814000044D51545404", "100D00044D5154540403003C000161")) {
+      try (var client = at.raw(MqttVersion.V3_1_1)) {
+        client.send(HexFormat.of().parseHex(wrong));
+
+        assertThat(client.next()).isEmpty();
       }
     }
   }

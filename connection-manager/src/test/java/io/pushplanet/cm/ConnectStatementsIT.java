@@ -116,11 +116,22 @@ class ConnectStatementsIT extends ConnectScene {
       throws Exception {
     // An empty client id (MQTT-3.1.3-6) is refused, too: this server assigns none.
     for (var id : List.of("", "not/a/device")) {
-      try (var client = at.raw(version)) {
-        client.send(renamed(RawClient.connect(version, device), id));
+      for (boolean clean : new boolean[] {true, false}) {
+        try (var client = at.raw(version)) {
+          client.send(
+              new Connect(
+                  version,
+                  clean,
+                  60,
+                  id,
+                  TestNode.APP.value(),
+                  Binary.of(TestNode.credential(device)),
+                  null,
+                  MqttProperties.NONE));
 
-        assertThat(client.expect(MqttPacket.ConnAck.class).code()).isEqualTo(code);
-        assertThat(client.next()).isEmpty();
+          assertThat(client.expect(MqttPacket.ConnAck.class).code()).isEqualTo(code);
+          assertThat(client.next()).isEmpty();
+        }
       }
     }
   }

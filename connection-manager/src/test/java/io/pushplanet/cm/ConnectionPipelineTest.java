@@ -161,7 +161,7 @@ class ConnectionPipelineTest extends PipelineScene {
   }
 
   @Test
-  void mqtt_3_1_4_3_a_clean_start_tells_the_delayed_will_of_the_session_that_it_ends() {
+  void mqtt_3_1_2_8_a_clean_start_tells_the_delayed_will_of_the_session_that_it_ends() {
     var pipeline = pipeline(10);
     connected(pipeline, MqttVersion.V5, "d1", will(60));
 

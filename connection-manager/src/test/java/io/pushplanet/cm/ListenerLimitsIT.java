@@ -52,7 +52,7 @@ class ListenerLimitsIT {
   }
 
   @Test
-  void mqtt311_4_8_0_2_rubbish_on_each_listener_ends_that_connection_and_nothing_else()
+  void mqtt311_4_8_0_1_rubbish_on_each_listener_ends_that_connection_and_nothing_else()
       throws Exception {
     long seed = Long.getLong("seed", 1);
     var random = new Random(seed);

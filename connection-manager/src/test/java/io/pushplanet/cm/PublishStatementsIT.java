@@ -92,9 +92,11 @@ class PublishStatementsIT extends ConnectScene {
     }
   }
 
-  @Test
-  void mqtt_3_3_1_3_dup_of_what_comes_in_says_nothing_of_what_goes_out() throws Exception {
-    try (var client = at.subscribed(device, MqttVersion.V5)) {
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_1_3_dup_of_what_comes_in_says_nothing_of_what_goes_out(MqttVersion version)
+      throws Exception {
+    try (var client = at.subscribed(device, version)) {
       client.send(uplink(1, "{}", true)).expect(MqttPacket.PubAck.class);
       send("{}");
 

@@ -55,7 +55,7 @@ class DelayedWillsTest {
   }
 
   @Test
-  void mqtt_3_1_3_9_a_will_is_told_when_a_clean_start_ends_its_session_before_its_delay_is_over() {
+  void mqtt_3_1_2_8_a_will_is_told_when_a_clean_start_ends_its_session_before_its_delay_is_over() {
     wills.later(DEVICE, Binary.of("gone"), MINUTE);
     var timer = due.getFirst();
 
