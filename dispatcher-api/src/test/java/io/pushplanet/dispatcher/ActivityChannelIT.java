@@ -109,6 +109,12 @@ class ActivityChannelIT {
             second.json().at("/data/0/channel").asString());
     assertThat(listed).isSorted().containsExactlyInAnyOrderElementsOf(made);
     assertThat(second.json().get("next_cursor").isNull()).isTrue();
+    Answer deliveries =
+        shop.get(
+            "/messages/0192e0f0-0000-7000-8000-000000000001/deliveries?cursor="
+                + first.json().get("next_cursor").stringValue());
+    assertThat(deliveries.status()).as(deliveries.toString()).isEqualTo(422);
+    assertThat(deliveries.json().at("/errors/0/code").stringValue()).isEqualTo("not_a_cursor");
     Tenant other = dispatcher.tenant();
     assertThat(other.get(CHANNELS).json().get("data")).isEmpty();
     assertThat(other.get(CHANNELS + "/" + made.getFirst()).status()).isEqualTo(404);

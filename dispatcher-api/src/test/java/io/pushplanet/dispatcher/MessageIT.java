@@ -246,6 +246,42 @@ class MessageIT {
     assertThat(next.at("/data/0/message").stringValue()).isEqualTo(older);
   }
 
+  /// A device may be named like a message, so the id in a cursor does not say whose it is.
+  @Test
+  void a_list_of_devices_and_one_of_messages_refuse_each_others_cursors() {
+    List<String> named =
+        List.of("0192e0f0-0000-7000-8000-000000000001", "0192e0f0-0000-7000-8000-000000000002");
+    named.forEach(device -> shop.device(device, "{\"mqtt\":true}"));
+    String toBoth =
+        "{\"audience\":{\"devices\":[\"%s\",\"%s\"]},\"content\":{\"title\":\"hi\"}}"
+            .formatted(named.toArray());
+    String older = send(toBoth);
+    writeDelivery(older, named.getFirst(), "delivered");
+    String newer = send(toBoth);
+    writeDelivery(newer, named.getFirst(), "queued");
+    String ofDevices = "/messages/" + newer + "/deliveries";
+    String ofMessages = "/devices/" + named.getFirst() + "/deliveries";
+    String device = nextCursor(ofDevices);
+    String message = nextCursor(ofMessages);
+
+    assertThat(shop.get(ofDevices + "?cursor=" + device).json().at("/data/0/device").stringValue())
+        .isEqualTo(named.getLast());
+    assertThat(
+            shop.get(ofMessages + "?cursor=" + message).json().at("/data/0/message").stringValue())
+        .isEqualTo(older);
+    for (String mixed :
+        List.of(ofDevices + "?cursor=" + message, ofMessages + "?cursor=" + device)) {
+      Answer answer = shop.get(mixed);
+      assertThat(answer.status()).as(answer.toString()).isEqualTo(422);
+      assertThat(answer.json().at("/errors/0/pointer").stringValue()).isEqualTo("?cursor");
+      assertThat(answer.json().at("/errors/0/code").stringValue()).isEqualTo("not_a_cursor");
+    }
+  }
+
+  private String nextCursor(String list) {
+    return shop.get(list + "?limit=1").json().get("next_cursor").stringValue();
+  }
+
   @Test
   void a_cancelled_message_that_waits_for_many_devices_is_marked_for_the_worker() {
     shop.device("d1", "{\"mqtt\":true}");

@@ -118,7 +118,7 @@ class ChannelController {
       Caller caller,
       @RequestParam(name = "limit", required = false) @Nullable String limit,
       @RequestParam(name = "cursor", required = false) @Nullable String cursor) {
-    Page page = Page.read(limit, cursor, ActivityChannelId::isValid);
+    Page page = Page.read(limit, cursor, Page.SortedBy.ACTIVITY_CHANNEL);
     String after = Optional.ofNullable(page.after()).orElse("");
     return ok(
         page.form(

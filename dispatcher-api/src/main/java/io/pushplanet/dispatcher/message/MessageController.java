@@ -47,7 +47,7 @@ class MessageController {
             caller.app(),
             id(id),
             device == null ? null : asked(device),
-            Page.read(limit, cursor, DeviceId::isValid)));
+            Page.read(limit, cursor, Page.SortedBy.DEVICE)));
   }
 
   @GetMapping("/v1/apps/{app}/devices/{device}/deliveries")
@@ -59,7 +59,7 @@ class MessageController {
       @RequestParam(name = "cursor", required = false) @Nullable String cursor) {
     return ok(
         messages.deliveriesOf(
-            caller.app(), device(device), Page.read(limit, cursor, MessageId::isValid)));
+            caller.app(), device(device), Page.read(limit, cursor, Page.SortedBy.MESSAGE)));
   }
 
   @PostMapping("/v1/apps/{app}/messages/{id}:cancel")
