@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -466,5 +467,37 @@ class ContractIT {
     // A limit of messages is none of reading, checking or registering.
     assertThat(limited.post("/messages:validate", HELLO).status()).isEqualTo(200);
     assertThat(limited.get("/devices/d1").status()).isEqualTo(200);
+  }
+
+  /// A caller that lost the answer asks for it again. Its message was counted.
+  @Test
+  void a_repeat_does_not_count_and_is_not_refused_for_the_limit() {
+    RunningDispatcher strict =
+        RunningDispatcher.with(Map.of("dispatcher.messages-per-second", "2"));
+    Map<String, String> bodies =
+        Map.of("/messages", HELLO, "/messages:batch", "{\"messages\":[" + HELLO + "]}");
+    bodies.forEach((path, body) -> {
+      Tenant limited = strict.tenant();
+      limited.device("d1", "{\"mqtt\":true}");
+
+      Answer first = limited.post(path, body, "Idempotency-Key", "k");
+      Answer again = limited.post(path, body, "Idempotency-Key", "k");
+      Answer refused =
+          Stream.generate(() -> limited.post(path, body))
+              .limit(100)
+              .filter(answer -> answer.status() == 429)
+              .findFirst()
+              .orElseThrow();
+      Answer late = limited.post(path, body, "Idempotency-Key", "k");
+
+      assertThat(first.status()).as(first.toString()).isEqualTo(202);
+      assertThat(first.header("RateLimit")).startsWith("\"messages\";r=1;");
+      assertThat(again.header("Idempotency-Replayed")).isEqualTo("true");
+      assertThat(again.header("RateLimit")).matches("\"messages\";r=[12];t=.*");
+      isProblem(refused, 429, "rate_limited");
+      assertThat(late.status()).as(late.toString()).isEqualTo(202);
+      assertThat(late.http().body()).isEqualTo(first.http().body());
+      assertThat(late.header("Idempotency-Replayed")).isEqualTo("true");
+    });
   }
 }

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.Enumeration;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -116,6 +117,37 @@ public class IdempotentRequests {
         : once(app, operation, key, body, work);
   }
 
+  /// The answer that [#once] would give again, without reserving the key for a request that has
+  /// none. Nothing while Redis is away.
+  ///
+  /// @throws ProblemException 422 when the request has several keys, or one that is malformed
+  public Optional<Given> before(
+      AppId app, String operation, HttpServletRequest request, byte[] body) {
+    String key = key(request);
+    if (key == null) {
+      return Optional.empty();
+    }
+    requireForm(key);
+    return held(name(app, operation, key))
+        .filter(reservation -> reservation.bodyHash().equals(hash(body)))
+        .map(Reservation::answer)
+        .map(answer -> {
+          replays.increment();
+          return new Given(answer, true);
+        });
+  }
+
+  private Optional<Reservation> held(String name) {
+    try {
+      String text = redis.ask(commands -> commands.get(name));
+      return text == null
+          ? Optional.empty()
+          : Optional.of(WireForm.read(utf8(text), Reservation.class));
+    } catch (RedisUnavailable e) {
+      return Optional.empty();
+    }
+  }
+
   /// The Idempotency-Key of the request, or null. With several keys it is unknown which one was
   /// meant.
   private static @Nullable String key(HttpServletRequest request) {
@@ -130,7 +162,7 @@ public class IdempotentRequests {
   private Given once(
       AppId app, String operation, String key, byte[] body, Function<Work, Answer> work) {
     requireForm(key);
-    String name = "idempotency:" + app + ":" + operation + ":" + hash(utf8(key));
+    String name = name(app, operation, key);
     Instant now = clock.instant();
     Reservation mine = new Reservation(hash(body), now.plus(HELD), ids.next(), null);
     String held = reserve(name, write(mine));
@@ -257,6 +289,10 @@ public class IdempotentRequests {
         "A request with this Idempotency-Key is in progress. Ask again.",
         Duration.ofSeconds(1),
         null);
+  }
+
+  private static String name(AppId app, String operation, String key) {
+    return "idempotency:" + app + ":" + operation + ":" + hash(utf8(key));
   }
 
   private static void requireForm(String key) {

@@ -16,7 +16,9 @@ import org.springframework.stereotype.Component;
 /// Limits how many messages an app may send: a token bucket for each app, which holds one second's
 /// worth of messages. A message counts once, for however many devices it is, and a batch counts
 /// each of its messages. A batch of more messages than the bucket holds passes when the bucket is
-/// full, and the excess is paid off before the next request. The limit is off unless
+/// full, and the excess is paid off before the next request. What sends nothing new does not count:
+/// a repeat that gets the answer of its Idempotency-Key, and a dead letter that an operator replays,
+/// which goes to its queue without this process. The limit is off unless
 /// `dispatcher.messages-per-second` is set, and applies to this process alone. Thread-safe.
 @Component
 public class SendLimits {
@@ -68,18 +70,8 @@ public class SendLimits {
                   enough[0] = left >= Math.min(messages, perSecond);
                   return new Bucket(enough[0] ? left - messages : left, now);
                 });
-    answer.setHeader(
-        "RateLimit-Policy", String.format(Locale.ROOT, "\"messages\";q=%d;w=1", perSecond));
-    double wanted = enough[0] ? 1 : Math.min(messages, perSecond);
-    Duration until =
-        Duration.ofMillis((long) Math.ceil(1_000 * (wanted - bucket.left()) / perSecond));
-    answer.setHeader(
-        "RateLimit",
-        String.format(
-            Locale.ROOT,
-            "\"messages\";r=%d;t=%d",
-            Math.max(0, (long) bucket.left()),
-            ProblemException.wholeSeconds(until)));
+    Duration until = until(bucket, enough[0] ? 1 : Math.min(messages, perSecond));
+    report(bucket, until, answer);
     if (!enough[0]) {
       throw ProblemException.retryable(
           ProblemCode.RATE_LIMITED,
@@ -87,6 +79,41 @@ public class SendLimits {
           until,
           null);
     }
+  }
+
+  /// Puts messages back that [#take] took for a request which then sent nothing, and reports the
+  /// rest anew.
+  public void giveBack(AppId app, int messages, HttpServletResponse answer) {
+    if (perSecond == 0) {
+      return;
+    }
+    Instant now = clock.instant();
+    Bucket bucket =
+        buckets
+            .asMap()
+            .compute(
+                app,
+                (key, before) -> {
+                  double left = before == null ? perSecond : refilled(before, now);
+                  return new Bucket(Math.min(perSecond, left + messages), now);
+                });
+    report(bucket, until(bucket, 1), answer);
+  }
+
+  private Duration until(Bucket bucket, int wanted) {
+    return Duration.ofMillis((long) Math.ceil(1_000 * (wanted - bucket.left()) / perSecond));
+  }
+
+  private void report(Bucket bucket, Duration until, HttpServletResponse answer) {
+    answer.setHeader(
+        "RateLimit-Policy", String.format(Locale.ROOT, "\"messages\";q=%d;w=1", perSecond));
+    answer.setHeader(
+        "RateLimit",
+        String.format(
+            Locale.ROOT,
+            "\"messages\";r=%d;t=%d",
+            Math.max(0, (long) bucket.left()),
+            ProblemException.wholeSeconds(until)));
   }
 
   private double refilled(Bucket bucket, Instant now) {

@@ -1,6 +1,7 @@
 package io.pushplanet.dispatcher.push;
 
 import io.pushplanet.common.access.Scope;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
@@ -11,12 +12,15 @@ import io.pushplanet.dispatcher.idempotency.IdempotentRequests.Given;
 import io.pushplanet.dispatcher.input.Bodies;
 import io.pushplanet.dispatcher.input.JsonBody;
 import io.pushplanet.dispatcher.limit.SendLimits;
+import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.problem.RequestId;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
@@ -31,6 +35,10 @@ class PushController {
   /// https://www.w3.org/TR/trace-context/#traceparent-header
   private static final Pattern TRACEPARENT =
       Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
+
+  // The operations of Idempotency-Keys.
+  private static final String MESSAGES = "messages";
+  private static final String BATCH = "batch";
 
   private final PushDispatch dispatch;
   private final BatchSend batches;
@@ -73,16 +81,44 @@ class PushController {
   private Given sendMessage(
       Caller caller, HttpServletRequest request, JsonBody body, HttpServletResponse response) {
     SendRequest wanted = SendRequestReader.read(body.root());
-    rateLimits.take(caller.app(), 1, response);
-    return memoryLimits.forDevices(
-        caller.app(), wanted.audience(), () -> dispatchOnce(caller, request, body, wanted));
+    return withinLimit(
+        caller.app(),
+        1,
+        response,
+        () -> idempotency.before(caller.app(), MESSAGES, request, body.bytes()),
+        () ->
+            memoryLimits.forDevices(
+                caller.app(),
+                wanted.audience(),
+                () -> dispatchOnce(caller, request, body, wanted)));
+  }
+
+  /// A repeat that gets the answer of before sends nothing: it is not refused, and does not count.
+  ///
+  /// @param before the answer of before, if there is one
+  private Given withinLimit(
+      AppId app,
+      int messages,
+      HttpServletResponse response,
+      Supplier<Optional<Given>> before,
+      Supplier<Given> sending) {
+    try {
+      rateLimits.take(app, messages, response);
+    } catch (ProblemException limited) {
+      return before.get().orElseThrow(() -> limited);
+    }
+    Given given = sending.get();
+    if (given.replayed()) {
+      rateLimits.giveBack(app, messages, response);
+    }
+    return given;
   }
 
   private Given dispatchOnce(
       Caller caller, HttpServletRequest request, JsonBody body, SendRequest wanted) {
     return idempotency.once(
         caller.app(),
-        "messages",
+        MESSAGES,
         request,
         body.bytes(),
         work -> {
@@ -110,10 +146,19 @@ class PushController {
   private Given sendMessages(
       Caller caller, HttpServletRequest request, JsonBody body, HttpServletResponse response) {
     List<JsonNode> messages = BatchSend.read(body.root());
-    rateLimits.take(caller.app(), messages.size(), response);
+    return withinLimit(
+        caller.app(),
+        messages.size(),
+        response,
+        () -> idempotency.before(caller.app(), BATCH, request, body.bytes()),
+        () -> dispatchAllOnce(caller, request, body, messages));
+  }
+
+  private Given dispatchAllOnce(
+      Caller caller, HttpServletRequest request, JsonBody body, List<JsonNode> messages) {
     return idempotency.once(
         caller.app(),
-        "batch",
+        BATCH,
         request,
         body.bytes(),
         work -> {

@@ -26,7 +26,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param messagesPerSecond how many messages one app may send a second through this process; 0
 ///     means no limit. A message counts once, for however many devices it is. A batch counts each
 ///     of its messages; a batch of more than a second's worth is accepted after a second without
-///     sends, and nothing more until it is paid off
+///     sends, and nothing more until it is paid off. A repeat that gets the answer of its
+///     Idempotency-Key does not count, nor does a dead letter that an operator replays
 @Validated
 @ConfigurationProperties(prefix = "dispatcher", ignoreUnknownFields = false)
 public record DispatcherSettings(

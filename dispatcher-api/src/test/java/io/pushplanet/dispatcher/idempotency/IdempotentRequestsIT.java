@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.function.Function;
@@ -46,9 +47,13 @@ class IdempotentRequestsIT {
   }
 
   private Given once(Function<Work, Answer> work) {
+    return requests.once(app, "batch", request(), BODY, work);
+  }
+
+  private static MockHttpServletRequest request() {
     MockHttpServletRequest request = new MockHttpServletRequest();
     request.addHeader("Idempotency-Key", "order-77");
-    return requests.once(app, "batch", request, BODY, work);
+    return request;
   }
 
   private static Answer never(Work work) {
@@ -136,6 +141,28 @@ class IdempotentRequestsIT {
       assertThat(held()).isNotEqualTo(before);
       return ANSWER;
     });
+  }
+
+  /// A request that the rate limit refuses must not fill Redis.
+  @Test
+  void a_look_for_the_answer_of_before_reserves_nothing() {
+    assertThat(before(BODY)).isEmpty();
+    assertThat(redis.<List<String>>ask(commands -> commands.keys("idempotency:" + app + ":*")))
+        .isEmpty();
+
+    once(work -> {
+      assertThat(before(BODY)).isEmpty();
+      return ANSWER;
+    });
+
+    assertThat(before(BODY)).contains(new Given(ANSWER, true));
+    assertThat(before("{}".getBytes(StandardCharsets.UTF_8))).isEmpty();
+    assertThat(requests.before(app, "messages", request(), BODY)).isEmpty();
+    assertThat(requests.before(app, "batch", new MockHttpServletRequest(), BODY)).isEmpty();
+  }
+
+  private Optional<Given> before(byte[] body) {
+    return requests.before(app, "batch", request(), body);
   }
 
   private String held() {

@@ -73,6 +73,22 @@ class SendLimitsTest {
     limits.take(SHOP, 1, answer);
   }
 
+  @Test
+  void what_is_given_back_may_be_taken_again_and_no_more_than_a_second_is_worth() {
+    SendLimits limits = limits(10);
+    MockHttpServletResponse answer = new MockHttpServletResponse();
+    limits.take(SHOP, 8, answer);
+
+    limits.giveBack(SHOP, 3, answer);
+
+    assertThat(answer.getHeader("RateLimit")).isEqualTo("\"messages\";r=5;t=1");
+    limits.take(SHOP, 5, answer);
+    assertThat(refused(limits, 1, answer)).isEqualTo("1");
+    limits.giveBack(SHOP, 300, answer);
+    limits.take(SHOP, 10, answer);
+    assertThat(refused(limits, 1, answer)).isEqualTo("1");
+  }
+
   /// @return its Retry-After
   private static String refused(SendLimits limits, int messages, MockHttpServletResponse answer) {
     ProblemException problem =
@@ -91,7 +107,10 @@ class SendLimitsTest {
   void without_a_limit_no_header_is_sent() {
     MockHttpServletResponse answer = new MockHttpServletResponse();
 
-    limits(0).take(SHOP, 1_000, answer);
+    SendLimits limits = limits(0);
+
+    limits.take(SHOP, 1_000, answer);
+    limits.giveBack(SHOP, 1_000, answer);
 
     assertThat(answer.getHeader("RateLimit")).isNull();
   }
