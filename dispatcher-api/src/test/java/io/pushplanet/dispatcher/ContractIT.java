@@ -362,13 +362,62 @@ class ContractIT {
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"},\"delivery\":{\"route\":null,\"ttl\":null}}",
       })
   void validating_gives_the_answer_of_sending(String body) {
+    isCheckedAsSent(body);
+  }
+
+  /// What each vendor's overrides are held to, and the size that they give a message.
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "\"apns\":{\"sound\":\"a\"},\"fcm\":{\"data\":{\"a\":\"b\"}},\"hms\":{\"a\":1},\"webpush\":{\"icon\":\"a\"} | 202",
+        "\"mqtt\":{\"a\":1} | 422",
+        "\"apns\":[],\"fcm\":\"a\",\"hms\":1,\"webpush\":true | 422",
+        "\"fcm\":{\"token\":\"a\",\"fid\":null,\"topic\":\"a\",\"condition\":\"a\"} | 422",
+        "\"hms\":{\"token\":[\"a\"],\"topic\":\"a\",\"condition\":null} | 422",
+        "\"fcm\":{\"data\":{\"a\":1,\"google.x\":\"b\",\"from\":\"c\"}} | 422",
+        "\"hms\":{\"a\":\"\\ud800\"},\"webpush\":{\"a\":1e400} | 422",
+        "\"apns\":{\"a\":\"LONG\"} | 413",
+        "\"fcm\":{\"a\":\"LONG\"} | 413",
+        "\"hms\":{\"a\":\"LONG\"} | 413",
+        "\"webpush\":{\"a\":\"LONG\"} | 413",
+        "\"apns\":{\"a\":\"LONG\"},\"fcm\":{\"a\":\"LONG\"},\"hms\":{\"a\":\"LONG\"},\"webpush\":{\"a\":\"LONG\"} | 413",
+      })
+  void validating_holds_overrides_to_what_sending_does(String overrides, int status) {
+    String given = "\"overrides\":{" + overrides.replace("LONG", "x".repeat(4_096)) + "}}";
+    String message = HELLO.substring(0, HELLO.length() - 1) + ",";
+
+    assertThat(isCheckedAsSent(message + given).status()).isEqualTo(status);
+    isCheckedAsSent(message + "\"delivery\":{\"route\":\"mqtt\"}," + given);
+    isCheckedAsSent(message.replace("{\"device\":\"d1\"}", "{\"fcm_topic\":\"news\"}") + given);
+    isCheckedAsSent(
+        message
+            + "\"live_activity\":{\"event\":\"update\",\"token\":\"abababab\",\"content_state\":{}},"
+            + given);
+  }
+
+  /// Only the devices say that a message is for no other channel.
+  @Test
+  void validating_measures_the_only_channel_of_the_devices() {
+    shop.device("huawei", "{\"hms\":{\"token\":\"" + UUID.randomUUID() + "\"}}");
+    String message =
+        "{\"audience\":{\"device\":\"huawei\"},\"content\":{\"body\":\"%s\"}}"
+            .formatted("x".repeat(3_000));
+
+    Answer sent = isCheckedAsSent(message);
+
+    assertThat(sent.json().at("/errors/0/code").asString()).isEqualTo("too_large_for_hms");
+  }
+
+  /// @return the answer of sending
+  private Answer isCheckedAsSent(String body) {
     Answer sent = shop.post("/messages", body);
     Answer checked = shop.post("/messages:validate", body);
 
     if (sent.status() == 202) {
       assertThat(checked.status()).as(checked.toString()).isEqualTo(200);
       assertThat(checked.json().get("recipients")).isEqualTo(sent.json().get("recipients"));
-      return;
+      return sent;
     }
     isProblem(sent, sent.status(), sent.json().get("code").stringValue());
     assertThat(checked.status()).as(checked + " " + sent).isEqualTo(sent.status());
@@ -376,6 +425,7 @@ class ContractIT {
       assertThat(checked.json().get(field)).isEqualTo(sent.json().get(field));
     }
     assertThat(checked.json().path("errors")).isEqualTo(sent.json().path("errors"));
+    return sent;
   }
 
   /// A provider would get it as the text "Infinity".
