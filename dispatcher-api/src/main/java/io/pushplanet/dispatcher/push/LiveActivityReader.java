@@ -6,6 +6,7 @@ import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.dispatcher.input.Fields;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -68,7 +69,15 @@ final class LiveActivityReader {
             || (token == null && !overChannel)
             || state == null
         ? null
-        : new LiveActivity(event, token, state, type, attributes, staleAt, dismissAt, relevance);
+        : new LiveActivity(
+            event,
+            token == null ? null : token.toLowerCase(Locale.ROOT),
+            state,
+            type,
+            attributes,
+            staleAt,
+            dismissAt,
+            relevance);
   }
 
   private static @Nullable Event event(Fields activity) {

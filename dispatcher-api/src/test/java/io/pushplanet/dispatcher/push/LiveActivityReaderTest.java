@@ -48,6 +48,16 @@ class LiveActivityReaderTest {
   }
 
   @Test
+  void a_token_in_capitals_is_the_same_token() {
+    LiveActivity activity =
+        read("{\"event\":\"update\",\"token\":\"ABCDEF01\",\"content_state\":{}}")
+            .overrides()
+            .liveActivity();
+
+    assertThat(activity).isNotNull().returns("abcdef01", LiveActivity::token);
+  }
+
+  @Test
   void a_live_activity_travels_on_the_lanes_unchanged() {
     SendRequest request =
         read(
