@@ -89,6 +89,49 @@ class WrongLoginsIT {
     }
   }
 
+  /// A check takes a tenth of a second: without it, the time of an answer would show which names
+  /// exist.
+  @Test
+  void a_made_up_name_costs_the_check_of_a_wrong_password() {
+    PasswordEncoder real = dashboard.bean(PasswordEncoder.class);
+    operator("timed", String.valueOf(real.encode(RunningDashboard.PASSWORD)));
+    var passwords = new Seen(real);
+    OperatorAuthentication watched = authentication(1, passwords);
+
+    assertThat(login(watched, "timed", "192.0.2.5")).isInstanceOf(BadCredentialsException.class);
+    assertThat(login(watched, "timed-not", "192.0.2.5"))
+        .isInstanceOf(BadCredentialsException.class);
+
+    assertThat(passwords.stored).hasSize(2);
+    assertThat(cost(passwords.stored.getLast())).isEqualTo(cost(passwords.stored.getFirst()));
+  }
+
+  /// The kind of a hash and its strength: `$2a$11$`.
+  private static String cost(String stored) {
+    return stored.substring(0, stored.lastIndexOf('$') + 1);
+  }
+
+  /// Keeps what passwords are compared with.
+  private static final class Seen implements PasswordEncoder {
+    private final PasswordEncoder real;
+    private final List<String> stored = new ArrayList<>();
+
+    Seen(PasswordEncoder real) {
+      this.real = real;
+    }
+
+    @Override
+    public String encode(CharSequence password) {
+      return String.valueOf(real.encode(password));
+    }
+
+    @Override
+    public boolean matches(CharSequence password, String hash) {
+      stored.add(hash);
+      return real.matches(password, hash);
+    }
+  }
+
   @Test
   void a_login_is_refused_at_once_when_too_many_wait() throws Exception {
     operator("many");
@@ -169,11 +212,16 @@ class WrongLoginsIT {
   }
 
   private void operator(String name) {
+    operator(name, "");
+  }
+
+  private void operator(String name, String password) {
     dashboard
         .sql()
         .update(
-            "REPLACE INTO operators (name, password, role, created_at) VALUES (?, '', 'viewer', NOW(3))",
-            name);
+            "REPLACE INTO operators (name, password, role, created_at) VALUES (?, ?, 'viewer', NOW(3))",
+            name,
+            password);
   }
 
   private static Authentication admin(String address) {
