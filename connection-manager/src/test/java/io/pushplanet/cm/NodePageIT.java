@@ -115,8 +115,13 @@ class NodePageIT {
                     .as("dropped")
                     .isPositive();
                 assertThat(numbers.path("takeover").path("count").intValue())
+                    .as("it took over none")
+                    .isZero();
+                var takeover = page(other).path("numbers").path("takeover");
+                assertThat(takeover.path("count").intValue()).as("takeovers").isOne();
+                assertThat(takeover.path("max_millis").doubleValue())
                     .as("takeover")
-                    .isPositive();
+                    .isBetween(0.01, 60_000.0);
               });
         }
       }
@@ -136,8 +141,12 @@ class NodePageIT {
             PATIENCE,
             () -> {
               System.gc();
-              assertThat(page(node).path("numbers").path("bytes_per_session").isNumber()).isTrue();
+              var perSession = page(node).path("numbers").path("bytes_per_session");
+              assertThat(perSession.isNumber()).isTrue();
+              assertThat(perSession.intValue()).isLessThan(100_000);
             });
+        assertThat(get(node, "/actuator/prometheus"))
+            .containsPattern("(?m)^cm_session_heap_bytes\\{[^}]*\\} [0-9]");
       }
     }
   }
@@ -151,8 +160,12 @@ class NodePageIT {
   }
 
   private JsonNode page(TestNode node) throws Exception {
+    return JsonMapper.shared().readTree(get(node, "/node"));
+  }
+
+  private String get(TestNode node, String path) throws Exception {
     var request =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.http() + "/node")).build();
-    return JsonMapper.shared().readTree(http.send(request, BodyHandlers.ofString()).body());
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.http() + path)).build();
+    return http.send(request, BodyHandlers.ofString()).body();
   }
 }

@@ -1,9 +1,11 @@
 package io.pushplanet.cm.directory;
 
+import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import java.util.concurrent.TimeUnit;
 
 /// Meters of the exchange with the directory. Thread-safe.
 final class DirectoryMetrics {
@@ -16,7 +18,8 @@ final class DirectoryMetrics {
   final Counter standstills;
   final Counter registrationsRefused;
   final DistributionSummary registrations;
-  final Timer takeover;
+  private final Timer takeover;
+  private final Clock clock;
 
   DirectoryMetrics(MeterRegistry meters) {
     directoryFailures = meters.counter("cm.session.directory.failures");
@@ -33,9 +36,25 @@ final class DirectoryMetrics {
             .register(meters);
     takeover =
         Timer.builder("cm.session.takeover")
-            .description("From another node's claim of a device until this node let go of it")
+            .description(
+                "On the new node: from Redis' answer to its claim of a device until the former node has released the"
+                    + " device, or `cm.directory.former-within` has passed. A former node without a connection to"
+                    + " Redis is not waited for, and not counted")
             .publishPercentiles(0.5, 0.99)
             .publishPercentileHistogram()
             .register(meters);
+    clock = meters.config().clock();
+  }
+
+  /// For [#takenOver]; from an arbitrary origin.
+  long nowNanos() {
+    return clock.monotonicTime();
+  }
+
+  /// A claim that waited for the former owner goes on.
+  ///
+  /// @param answeredNanos when the directory answered the claim, by [#nowNanos]
+  void takenOver(long answeredNanos) {
+    takeover.record(nowNanos() - answeredNanos, TimeUnit.NANOSECONDS);
   }
 }

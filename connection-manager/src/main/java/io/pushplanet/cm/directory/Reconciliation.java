@@ -24,7 +24,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -362,17 +361,9 @@ final class Reconciliation {
           session.adoptEpoch(epoch);
         }
       }
-      case Tenure.Lost(SessionOwner winner) -> lost(session, winner);
+      case Tenure.Lost(_) -> session.lose();
     }
     return tenure;
-  }
-
-  private void lost(DeviceSession session, SessionOwner winner) {
-    if (!session.isLost()) {
-      // An epoch is the time of its claim, unless two claims were made in one millisecond.
-      metrics.takeover.record(Math.max(0, clock.millis() - winner.epoch()), TimeUnit.MILLISECONDS);
-    }
-    session.lose();
   }
 
   private static Duration shorter(Duration one, Duration other) {

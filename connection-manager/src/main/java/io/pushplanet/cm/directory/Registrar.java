@@ -188,6 +188,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     DeviceKey device = request.device();
     Optional<SessionOwner> elsewhere = claimed.former().filter(owner -> !owner.node().equals(node));
     elsewhere.ifPresent(_ -> metrics.takeovers.increment());
+    long answeredNanos = metrics.nowNanos();
     // Before the task, in the order of the directory's answers.
     Optional<Arrivals.WaitingClaim> claim =
         arrivals.claimed(device, claimed.epoch(), elsewhere.filter(_ -> claimed.heard()));
@@ -200,6 +201,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
                   device,
                   waiting,
                   released -> {
+                    metrics.takenOver(answeredNanos);
                     var taken =
                         new Claim.Taken(claimed.epoch(), inherited(request, claimed, released));
                     request.loop().execute(() -> request.then().accept(taken));

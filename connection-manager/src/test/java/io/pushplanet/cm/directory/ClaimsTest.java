@@ -2,6 +2,7 @@ package io.pushplanet.cm.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.Timer;
 import io.pushplanet.cm.directory.Directory.Answer;
 import io.pushplanet.cm.directory.Directory.Command;
 import io.pushplanet.cm.directory.Directory.FormerSession;
@@ -12,8 +13,10 @@ import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.SessionNotice.SessionRelease;
 import io.pushplanet.common.session.SessionNotice.Takeover;
 import io.pushplanet.common.session.SessionOwner;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -86,6 +89,44 @@ class ClaimsTest extends RegistrarScene {
     assertThat(meters.counter("cm.session.takeovers.unanswered").count()).isOne();
   }
 
+  @Test
+  void a_takeover_lasts_from_the_answer_to_the_claim_until_the_former_owner_has_released() {
+    directory.whileClaiming = () -> meterClock.add(Duration.ofMillis(500));
+    claimed(FormerSession.RESUME);
+    meterClock.add(Duration.ofMillis(30));
+
+    registrar.hear(new SessionRelease(DEVICE, EPOCH, "1,0"));
+    meterClock.add(Duration.ofSeconds(1));
+    timers.forEach(Runnable::run);
+
+    assertThat(takeover().count()).isOne();
+    assertThat(takeover().totalTime(TimeUnit.MILLISECONDS)).isEqualTo(30);
+  }
+
+  @Test
+  void a_takeover_from_a_silent_owner_lasts_as_long_as_it_is_waited_for() {
+    claimed(FormerSession.RESUME);
+    meterClock.add(Duration.ofSeconds(1));
+
+    timers.forEach(Runnable::run);
+
+    assertThat(takeover().count()).isOne();
+    assertThat(takeover().totalTime(TimeUnit.SECONDS)).isEqualTo(1);
+  }
+
+  /// It knows the beginning only by the other node's clock.
+  @Test
+  void a_node_that_loses_a_device_times_no_takeover() {
+    registrar.hear(new Takeover(DEVICE, new SessionOwner(new NodeId("b"), EPOCH + 1)));
+
+    assertThat(session.isLost()).isTrue();
+    assertThat(takeover().count()).isZero();
+  }
+
+  private Timer takeover() {
+    return meters.get("cm.session.takeover").timer();
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"RESUME", "RESUME_ONCE"})
   void the_former_owner_releases_the_device_before_the_claim_goes_on(FormerSession wish) {
@@ -115,6 +156,7 @@ class ClaimsTest extends RegistrarScene {
 
     assertThat(claimed(FormerSession.RESUME))
         .containsExactly(new Claim.Taken(EPOCH + 1, Optional.empty()));
+    assertThat(takeover().count()).isZero();
   }
 
   @Test

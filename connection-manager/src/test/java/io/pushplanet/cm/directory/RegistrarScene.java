@@ -2,6 +2,8 @@ package io.pushplanet.cm.directory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.directory.Directory.Announced;
 import io.pushplanet.cm.directory.Directory.Answer;
@@ -47,7 +49,8 @@ abstract class RegistrarScene {
   static final long ENDS = 70;
 
   final MutableClock clock = MutableClock.started();
-  final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  final MockClock meterClock = new MockClock();
+  final SimpleMeterRegistry meters = new SimpleMeterRegistry(SimpleConfig.DEFAULT, meterClock);
   final SessionMetrics metrics = new SessionMetrics(meters);
   final SessionTable table = new SessionTable();
   final Asked directory = new Asked();
