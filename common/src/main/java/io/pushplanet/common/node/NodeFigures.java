@@ -1,7 +1,9 @@
 package io.pushplanet.common.node;
 
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -10,14 +12,18 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param bytesPerSession of heap, estimated; absent while there are too few sessions for an
 ///     estimate
+/// @param connected devices that were admitted
 /// @param refused CONNECTs and other packets that were refused, by reason
+/// @param turnedAway connections that were closed before TLS because of their address, by verdict;
+///     absent when the node is of a version that does not report them
 /// @param dropped messages that ended here without the device's acknowledgement, by reason
-/// @param takeover how long this node still held a device that had connected to another node
+/// @param takeover how long a device that came from another node waited here for that node
 public record NodeFigures(
     @Nullable Long bytesPerSession,
     double connectsPerSecond,
     long connected,
     Map<String, Long> refused,
+    @Nullable Map<String, Long> turnedAway,
     long inFlight,
     long published,
     long redelivered,
@@ -32,10 +38,36 @@ public record NodeFigures(
     Times publishToAck) {
 
   public NodeFigures {
-    refused = Collections.unmodifiableMap(new TreeMap<>(refused));
-    dropped = Collections.unmodifiableMap(new TreeMap<>(dropped));
+    refused = sorted(refused);
+    turnedAway = turnedAway == null ? null : sorted(turnedAway);
+    dropped = sorted(dropped);
   }
 
-  /// @param p99Millis of the last minutes
-  public record Times(long count, double meanMillis, double p99Millis, double maxMillis) {}
+  private static Map<String, Long> sorted(Map<String, Long> counts) {
+    return Collections.unmodifiableMap(new TreeMap<>(counts));
+  }
+
+  /// The count, the mean and the buckets are since the start of the node; the percentiles and the
+  /// maximum are of the last minutes, and 0 when nothing was measured then.
+  ///
+  /// @param p50Millis absent when the node is of a version that does not report it
+  /// @param buckets from the shortest to the longest times; empty when the node is of a version
+  ///     that does not report them
+  public record Times(
+      long count,
+      double meanMillis,
+      @Nullable Double p50Millis,
+      double p99Millis,
+      double maxMillis,
+      List<Bucket> buckets) {
+
+    public Times {
+      buckets = List.copyOf(Objects.requireNonNullElse(buckets, List.of()));
+    }
+  }
+
+  /// The times above the bound of the bucket before it and up to this bound.
+  ///
+  /// @param upToMillis absent in the last bucket, which has no bound
+  public record Bucket(@Nullable Double upToMillis, long count) {}
 }

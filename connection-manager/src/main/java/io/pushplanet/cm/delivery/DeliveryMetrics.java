@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -13,6 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /// Meters of the trusted listener. Thread-safe.
 public final class DeliveryMetrics {
+  // Most take less than the millisecond at which buckets begin otherwise.
+  private static final Duration SHORTEST_BUCKET = Duration.ofNanos(1 << 16);
+
   final Counter frames;
   final Counter broadcasts;
   final Counter paced;
@@ -39,6 +43,7 @@ public final class DeliveryMetrics {
             .description("From reading a gateway's frame to writing a target's PUBLISH")
             .publishPercentiles(0.5, 0.99)
             .publishPercentileHistogram()
+            .minimumExpectedValue(SHORTEST_BUCKET)
             .register(meters);
     meters.gauge("cm.delivery.gateways", gateways);
     for (Result result : Result.values()) {

@@ -3,10 +3,16 @@ package io.pushplanet.cm.node;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.distribution.CountAtBucket;
 import io.micrometer.core.instrument.distribution.HistogramSnapshot;
 import io.micrometer.core.instrument.distribution.ValueAtPercentile;
+import io.pushplanet.cm.transport.gate.AcceptGate.Verdict;
 import io.pushplanet.common.node.NodeFigures;
+import io.pushplanet.common.node.NodeFigures.Bucket;
 import io.pushplanet.common.node.NodeFigures.Times;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -18,6 +24,7 @@ import java.util.function.LongSupplier;
 /// is a bug and not a 0. Thread-safe.
 final class NodeNumbers {
   private static final long RATE_OVER_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final String ADMITTED = Verdict.ADMITTED.name().toLowerCase(Locale.ROOT);
 
   private final MeterRegistry meters;
   private final HeapAfterCollection heap;
@@ -47,6 +54,7 @@ final class NodeNumbers {
         connectsPerSecond(connected),
         connected,
         byTag("cm.admission.refused", "reason"),
+        turnedAway(),
         (long) meters.get("cm.session.in.flight").gauge().value(),
         count("cm.session.published"),
         count("cm.session.redelivered"),
@@ -87,18 +95,50 @@ final class NodeNumbers {
     return counts;
   }
 
+  private Map<String, Long> turnedAway() {
+    Map<String, Long> verdicts = byTag("cm.transport.accepted", "verdict");
+    verdicts.remove(ADMITTED);
+    return verdicts;
+  }
+
   private Times times(String name) {
     HistogramSnapshot snapshot = meters.get(name).timer().takeSnapshot();
-    double p99 = 0;
-    for (ValueAtPercentile value : snapshot.percentileValues()) {
-      if (value.percentile() == 0.99) {
-        p99 = value.value(TimeUnit.MILLISECONDS);
-      }
-    }
     return new Times(
         snapshot.count(),
         snapshot.mean(TimeUnit.MILLISECONDS),
-        p99,
-        snapshot.max(TimeUnit.MILLISECONDS));
+        percentile(snapshot, 0.5),
+        percentile(snapshot, 0.99),
+        snapshot.max(TimeUnit.MILLISECONDS),
+        buckets(snapshot));
+  }
+
+  private static double percentile(HistogramSnapshot snapshot, double share) {
+    for (ValueAtPercentile value : snapshot.percentileValues()) {
+      if (value.percentile() == share) {
+        return value.value(TimeUnit.MILLISECONDS);
+      }
+    }
+    return 0;
+  }
+
+  /// One bucket per doubling. The meter's own bounds, of which there are some seventy, include each
+  /// power of two in nanoseconds, or one less, so no time is counted in a wrong bucket.
+  static List<Bucket> buckets(HistogramSnapshot snapshot) {
+    var buckets = new ArrayList<Bucket>();
+    double counted = 0;
+    for (CountAtBucket upTo : snapshot.histogramCounts()) {
+      if (isPowerOfTwo((long) upTo.bucket()) || isPowerOfTwo((long) upTo.bucket() + 1)) {
+        buckets.add(
+            new Bucket(upTo.bucket(TimeUnit.MILLISECONDS), (long) (upTo.count() - counted)));
+        counted = upTo.count();
+      }
+    }
+    // A time that was recorded between the two readings is in one of them only.
+    buckets.add(new Bucket(null, (long) Math.max(0, snapshot.count() - counted)));
+    return buckets;
+  }
+
+  private static boolean isPowerOfTwo(long value) {
+    return Long.bitCount(value) == 1;
   }
 }
