@@ -2,6 +2,7 @@ package io.pushplanet.dashboard.node;
 
 import io.pushplanet.common.node.NodeFigures;
 import io.pushplanet.common.node.NodeLease;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -35,7 +36,16 @@ record NodeRow(NodeLease lease, @Nullable NodeAnswer figures) {
     return figures == null ? lease.sessions() : figures.sessions();
   }
 
-  /// `1.4 ms`, `2.0 s`
+  /// The two times of a message that the page draws.
+  public List<Histogram> histograms() {
+    return figures == null
+        ? List.of()
+        : List.of(
+            new Histogram("Frame to PUBLISH", figures.numbers().publishToWrite()),
+            new Histogram("PUBLISH to PUBACK", figures.numbers().publishToAck()));
+  }
+
+  /// The p99, such as `1.4 ms`.
   ///
   /// @param times absent when the node is of a version that does not report them
   public String millis(NodeFigures.@Nullable Times times) {
@@ -44,16 +54,19 @@ record NodeRow(NodeLease lease, @Nullable NodeAnswer figures) {
     }
     double millis = times.p99Millis() > 0 ? times.p99Millis() : times.maxMillis();
     // Both times are of the last minutes, but the count is of the time since the start.
-    if (millis == 0) {
-      return "-";
-    }
-    return millis < 1_000
-        ? String.format(Locale.ROOT, millis < 10 ? "%.1f ms" : "%.0f ms", millis)
-        : String.format(Locale.ROOT, "%.1f s", millis / 1_000);
+    return millis == 0 ? "-" : TimeText.of(millis);
   }
 
   /// `server busy 12, not authorized 3`
-  public String counts(Map<String, Long> counts) {
+  ///
+  /// @param counts absent when the node is of a version that does not report them
+  public String counts(@Nullable Map<String, Long> counts) {
+    if (counts == null) {
+      return "not reported by this version";
+    }
+    if (counts.isEmpty()) {
+      return "none";
+    }
     return counts.entrySet().stream()
         .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
         .map(count ->
