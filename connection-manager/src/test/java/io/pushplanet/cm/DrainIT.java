@@ -114,7 +114,7 @@ class DrainIT {
       }
       Eventually.within(
           PATIENCE, () -> assertThat(drain().path("state").stringValue()).isEqualTo("EMPTY"));
-      assertThat(page().path("sessions").intValue()).isZero();
+      assertThat(page(leaving).path("sessions").intValue()).isZero();
       var owners =
           staying
               .bean(SessionDirectory.class)
@@ -195,16 +195,47 @@ class DrainIT {
     }
   }
 
+  /// The notice is longer than any test: the device stays until the node's stop ends it.
+  @Test
+  void a_node_is_not_ready_before_the_first_device_is_sent_away() throws Exception {
+    var device = TestNode.newDevice();
+    try (var staying = neighbour();
+        var warned =
+            TestNode.start("--cm.drain.notice=1h", "--cm.directory.heartbeat-every=200ms");
+        var client = subscribed(warned, device, MqttVersion.V5)) {
+      assertThat(staying.port("mqtt")).isPositive();
+      assertThat(readiness(warned)).isEqualTo(200);
+
+      assertThat(order("POST", warned, "", LOGIN).statusCode()).isEqualTo(202);
+
+      assertThat(readiness(warned)).isEqualTo(503);
+      var drain = page(warned).path("drain");
+      assertThat(drain.path("state").stringValue()).isEqualTo("CLOSING");
+      assertThat(drain.path("told").intValue()).isZero();
+      try (var gateway = new TestGateway(warned, "gw-notice")) {
+        var answers =
+            gateway.send(List.of(device), TestNode.newMessage(), "{}", Duration.ofSeconds(30));
+        SharedNode.acknowledge(client, client.expect(MqttPacket.Publish.class));
+        assertThat(next(answers).result()).as("still served").isEqualTo(Result.DELIVERED);
+      }
+
+      end(warned);
+
+      assertThat(client.expect(MqttPacket.Disconnect.class).reason())
+          .isEqualTo(ReasonCode.USE_ANOTHER_SERVER);
+    }
+  }
+
   @Test
   void a_drained_node_is_not_ready_and_refuses_until_the_drain_is_cancelled() throws Exception {
     try (var staying = neighbour()) {
       assertThat(staying.port("mqtt")).isPositive();
-      assertThat(readiness()).isEqualTo(200);
+      assertThat(readiness(leaving)).isEqualTo(200);
       post("", LOGIN);
       Eventually.within(
           PATIENCE, () -> assertThat(drain().path("state").stringValue()).isEqualTo("EMPTY"));
 
-      assertThat(readiness()).isEqualTo(503);
+      assertThat(readiness(leaving)).isEqualTo(503);
       var directory = leaving.bean(SessionDirectory.class);
       var id = leaving.bean(NodeId.class);
       assertThat(directory.nodes()).anyMatch(lease -> lease.node().equals(id) && lease.draining());
@@ -217,7 +248,7 @@ class DrainIT {
 
       assertThat(order("DELETE", leaving, "", LOGIN).statusCode()).isEqualTo(200);
 
-      assertThat(readiness()).isEqualTo(200);
+      assertThat(readiness(leaving)).isEqualTo(200);
       subscribed(leaving, TestNode.newDevice(), MqttVersion.V5).close();
       Eventually.within(
           PATIENCE,
@@ -246,16 +277,20 @@ class DrainIT {
       assertThat(refused.headers().firstValue("WWW-Authenticate")).hasValue("Bearer");
       assertThat(order("DELETE", leaving, "", who).statusCode()).isEqualTo(401);
     }
-    assertThat(page().path("draining").booleanValue()).isFalse();
+    assertThat(page(leaving).path("draining").booleanValue()).isFalse();
 
     String pass = "Bearer " + passes.mint(leaving.bean(NodeId.class));
     assertThat(post("?per-second=0", pass).statusCode()).isEqualTo(400);
     assertThat(post("?per-second=many", pass).statusCode()).isEqualTo(400);
-    assertThat(page().path("draining").booleanValue()).isFalse();
+    assertThat(page(leaving).path("draining").booleanValue()).isFalse();
     assertThat(post("?per-second=7", pass).statusCode()).isEqualTo(202);
     assertThat(drain().path("per_second").intValue()).isEqualTo(7);
     assertThat(post("?per-second=9", pass).statusCode()).isEqualTo(202);
     assertThat(drain().path("per_second").intValue()).isEqualTo(9);
+  }
+
+  private static void end(TestNode node) {
+    node.close();
   }
 
   private static TestNode neighbour() {
@@ -289,27 +324,22 @@ class DrainIT {
     return http.send(request.build(), BodyHandlers.ofString());
   }
 
-  private int readiness() throws Exception {
-    return http.send(
-            HttpRequest.newBuilder(URI.create(address() + "/actuator/health/readiness")).build(),
-            BodyHandlers.ofString())
-        .statusCode();
+  private int readiness(TestNode node) throws Exception {
+    return get(node, "/actuator/health/readiness").statusCode();
   }
 
-  private JsonNode page() throws Exception {
-    var answer =
-        http.send(
-            HttpRequest.newBuilder(URI.create(address() + "/node")).build(),
-            BodyHandlers.ofString());
-    return JsonMapper.shared().readTree(answer.body());
+  private JsonNode page(TestNode node) throws Exception {
+    return JsonMapper.shared().readTree(get(node, "/node").body());
+  }
+
+  private HttpResponse<String> get(TestNode node, String path) throws Exception {
+    return http.send(
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + node.http() + path)).build(),
+        BodyHandlers.ofString());
   }
 
   private JsonNode drain() throws Exception {
-    return page().path("drain");
-  }
-
-  private String address() {
-    return "http://127.0.0.1:" + leaving.http();
+    return page(leaving).path("drain");
   }
 
   /// Receives and acknowledges, and connects to the node that it is sent to.
