@@ -3,10 +3,10 @@ package io.pushplanet.quickstart.command;
 import io.pushplanet.quickstart.platform.AddressFile;
 import io.pushplanet.quickstart.platform.Addresses;
 import io.pushplanet.quickstart.platform.BuiltPrograms;
+import io.pushplanet.quickstart.platform.OnDeath;
 import io.pushplanet.quickstart.platform.OwnerOnlyFile;
 import io.pushplanet.quickstart.platform.Platform;
 import io.pushplanet.quickstart.platform.StateLock;
-import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import java.io.File;
 import java.io.IOException;
@@ -50,7 +50,7 @@ final class Up {
     ExitCode run() {
       Thread starter = Thread.currentThread();
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(starter), "stop"));
-      try (Platform platform = Platform.start(options.plan(), this::tell)) {
+      try (Platform platform = Platform.start(options.plan(), options.onDeath(), this::tell)) {
         tell("ready");
         System.out.println(
             Welcome.text(platform.addresses(), options.plan().root(), options.plan().state()));
@@ -117,44 +117,21 @@ final class Up {
 
     private ExitCode watch(Platform platform) {
       while (!awaitStop()) {
-        List<ChildProcess> dead = platform.dead();
-        dead.forEach(this::tellDeath);
-        if (!dead.isEmpty() && (!options.restartDead() || !restarted(platform))) {
+        try {
+          platform.look();
+        } catch (ProcessFailed e) {
           System.err.println(
               PushPlanet.COMPLAINT
-                  + "%s died with exit code %d, so everything is stopped%s"
+                  + "%s, so everything is stopped%s"
                       .formatted(
-                          dead.getFirst().name(),
-                          dead.getFirst().exitCode(),
-                          options.restartDead()
+                          e.getMessage(),
+                          options.onDeath() == OnDeath.RESTART
                               ? ""
                               : " (up --on-death=restart starts again what dies)"));
           return ExitCode.SERVICE_FAILED;
         }
       }
       return ExitCode.OK;
-    }
-
-    private void tellDeath(ChildProcess dead) {
-      tell(
-          "%s (process %d) died with exit code %d. Its last log lines, from %s:%n%s"
-              .formatted(
-                  dead.name(),
-                  dead.pid(),
-                  dead.exitCode(),
-                  dead.command().log(),
-                  dead.lastLogLines(15)));
-    }
-
-    private boolean restarted(Platform platform) {
-      try {
-        platform.restartDead();
-        tell("started again");
-        return true;
-      } catch (ProcessFailed e) {
-        tell(String.valueOf(e.getMessage()));
-        return false;
-      }
     }
 
     private boolean awaitStop() {

@@ -1,6 +1,7 @@
 package io.pushplanet.quickstart.command;
 
 import io.pushplanet.quickstart.platform.Listener;
+import io.pushplanet.quickstart.platform.OnDeath;
 import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Ports;
 import io.pushplanet.quickstart.platform.Program;
@@ -19,7 +20,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// The options of `up`.
-record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) {
+record UpOptions(Plan plan, boolean detach, OnDeath onDeath, boolean train) {
   static UpOptions parse(Path root, List<String> arguments, Map<String, String> environment) {
     var single =
         new HashSet<>(
@@ -60,7 +61,7 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
             without(options),
             settings(root, options.pairs("--set")));
     return new UpOptions(
-        plan, options.has("--detach"), restartDead(options), !options.has("--no-train"));
+        plan, options.has("--detach"), onDeath(options), !options.has("--no-train"));
   }
 
   private static ServicesChoice services(Options options, String usual) {
@@ -147,10 +148,10 @@ record UpOptions(Plan plan, boolean detach, boolean restartDead, boolean train) 
     return without;
   }
 
-  private static boolean restartDead(Options options) {
+  private static OnDeath onDeath(Options options) {
     return switch (options.value("--on-death").orElse("stop")) {
-      case "stop" -> false;
-      case "restart" -> true;
+      case "stop" -> OnDeath.STOP;
+      case "restart" -> OnDeath.RESTART;
       default -> throw Options.usage("--on-death is stop or restart");
     };
   }

@@ -37,9 +37,11 @@ public final class Platform implements AutoCloseable {
   private final Ports ports;
   private final Secrets secrets;
   private final LocalServices services;
+  private final Upkeep upkeep;
 
   private Platform(
       Plan plan,
+      OnDeath onDeath,
       Progress progress,
       StateLock lock,
       ProgramProcesses programs,
@@ -52,22 +54,31 @@ public final class Platform implements AutoCloseable {
     this.ports = settings.ports();
     this.secrets = settings.secrets();
     this.services = settings.services();
+    this.upkeep = upkeep(onDeath);
+  }
+
+  /// Starts everything and returns when a message can be sent. A death ends it.
+  ///
+  /// @throws ProcessFailed when a part does not start; the parts that have started are stopped then
+  public static Platform start(Plan plan, Progress progress) {
+    return start(plan, OnDeath.STOP, progress);
   }
 
   /// Starts everything and returns when a message can be sent.
   ///
+  /// @param onDeath of a server while the programs start, and of any process that [#look()] finds
   /// @throws ProcessFailed when a part does not start; the parts that have started are stopped then
-  public static Platform start(Plan plan, Progress progress) {
+  public static Platform start(Plan plan, OnDeath onDeath, Progress progress) {
     StateLock lock = StateLock.take(plan.state());
     try {
-      return start(plan, progress, lock);
+      return start(plan, onDeath, progress, lock);
     } catch (RuntimeException e) {
       lock.close();
       throw e;
     }
   }
 
-  private static Platform start(Plan plan, Progress progress, StateLock lock) {
+  private static Platform start(Plan plan, OnDeath onDeath, Progress progress, StateLock lock) {
     endLeftovers(plan.state());
     Ports ports = plan.ports().resolved(plan.address());
     var random = new SecureRandom();
@@ -86,7 +97,7 @@ public final class Platform implements AutoCloseable {
             programs.simulatorsState(),
             tls,
             plan.settings());
-    var platform = new Platform(plan, progress, lock, programs, settings);
+    var platform = new Platform(plan, onDeath, progress, lock, programs, settings);
     try {
       platform.tellServices();
       platform.ensureDemoApp(random);
@@ -170,32 +181,15 @@ public final class Platform implements AutoCloseable {
     AddressFile.write(plan.state(), addresses());
   }
 
-  /// The processes that are not running now.
-  public List<ChildProcess> dead() {
-    var dead = new ArrayList<ChildProcess>();
-    programs.started().values().stream().filter(process -> !process.isRunning()).forEach(dead::add);
-    if (plan.services() != ServicesChoice.EXTERNAL) {
-      for (Service service : Service.values()) {
-        if (!services.isRunning(service)) {
-          dead.add(services.process(service));
-        }
-      }
-    }
-    return dead;
-  }
-
-  /// Starts the processes that have died.
-  public void restartDead() {
-    for (Service service : Service.values()) {
-      if (plan.services() != ServicesChoice.EXTERNAL && !services.isRunning(service)) {
-        services.restart(service);
-        AddressFile.write(plan.state(), addresses());
-      }
-    }
-    for (Map.Entry<Program, ChildProcess> program : programs.started().entrySet()) {
-      if (!program.getValue().isRunning()) {
-        restart(program.getKey());
-      }
+  /// Looks once at all processes, and tells of each that has died. Under [OnDeath#RESTART] it
+  /// starts these again, without waiting until they are ready. One thread calls this, again and
+  /// again.
+  ///
+  /// @throws ProcessFailed when the platform should end: a process has died under [OnDeath#STOP],
+  ///     or has not become ready in three starts
+  public void look() {
+    if (upkeep.look()) {
+      AddressFile.write(plan.state(), addresses());
     }
   }
 
@@ -352,7 +346,27 @@ public final class Platform implements AutoCloseable {
           progress.tell(
               "  %s is ready after %.1f s"
                   .formatted(program.text(), (System.nanoTime() - from) / 1e9));
-        });
+        },
+        upkeep::lookAtServers);
+  }
+
+  private Upkeep upkeep(OnDeath onDeath) {
+    var servers = new ArrayList<KeptProcess>();
+    if (plan.services() != ServicesChoice.EXTERNAL) {
+      for (Service service : Service.values()) {
+        servers.add(
+            new KeptProcess(
+                () -> services.process(service), () -> services.startAgain(service), progress));
+      }
+    }
+    servers.add(kept(Program.SIMULATORS));
+    return new Upkeep(
+        onDeath, servers, springPrograms(plan).stream().map(this::kept).toList(), progress);
+  }
+
+  private KeptProcess kept(Program program) {
+    return new KeptProcess(
+        () -> process(program), () -> programs.startAgain(program, settings.of(program)), progress);
   }
 
   private long pid(Program program) {

@@ -4,6 +4,7 @@ import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.Command;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import io.pushplanet.quickstart.process.Readiness;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,12 +19,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 
-/// One platform's programs as processes. A start returns when the program is ready. Thread-safe.
+/// One platform's programs as processes. Thread-safe.
 final class ProgramProcesses {
   /// A stop that takes longer is explained.
   private static final Duration STOP_PATIENCE = Duration.ofSeconds(3);
 
   private static final Duration START_DEADLINE = Duration.ofSeconds(120);
+
+  /// A frozen program must not hold up those who look at other processes, too.
+  private static final Duration ANSWER_DEADLINE = Duration.ofSeconds(10);
 
   /// A start takes some 15 s of one processor's time. More starts at once, of this platform or of
   /// another one in this process, would only make each other miss the deadline.
@@ -45,11 +49,6 @@ final class ProgramProcesses {
     this.progress = progress;
   }
 
-  /// The processes that were started, running or ended.
-  Map<Program, ChildProcess> started() {
-    return Map.copyOf(started);
-  }
-
   /// The process of a program, running or ended; empty when it was never started.
   Optional<ChildProcess> of(Program program) {
     return Optional.ofNullable(started.get(program));
@@ -64,6 +63,8 @@ final class ProgramProcesses {
     built.commandOf(program);
   }
 
+  /// Starts a program, and returns when it is ready.
+  ///
   /// @param environment the program's settings
   /// @throws ProcessFailed when the program does not become ready
   void start(Program program, Map<String, String> environment) {
@@ -74,13 +75,21 @@ final class ProgramProcesses {
       throw new ProcessFailed("the start of " + program.text() + " was given up", e);
     }
     try {
-      startNow(program, environment);
+      launch(program, environment).await();
     } finally {
       STARTS.release();
     }
   }
 
-  private void startNow(Program program, Map<String, String> environment) {
+  /// Starts a program that has ended, without waiting until it is ready.
+  ///
+  /// @param environment the program's settings
+  Readiness startAgain(Program program, Map<String, String> environment) {
+    stop(program);
+    return launch(program, environment);
+  }
+
+  private Readiness launch(Program program, Map<String, String> environment) {
     var command = new ArrayList<>(built.commandOf(program));
     if (program == Program.SIMULATORS) {
       command.addAll(
@@ -95,15 +104,14 @@ final class ProgramProcesses {
     }
     ChildProcess process = process(program.text(), command, environment);
     started.put(program, process);
-    awaitReady(process, ports.of(program.management()), program);
+    return readiness(process, ports.of(program.management()), program);
   }
 
   /// Starts another process of a program, which the caller ends.
   ChildProcess startAnother(
       Program program, String name, Map<String, String> environment, int managementPort) {
     ChildProcess process = process(name, built.commandOf(program), environment);
-    awaitReady(process, managementPort, program);
-    return process;
+    return readiness(process, managementPort, program).await();
   }
 
   private ChildProcess process(String name, List<String> command, Map<String, String> environment) {
@@ -111,10 +119,18 @@ final class ProgramProcesses {
         new Command(name, command, environment, state, logs().resolve(name + ".log")));
   }
 
-  private static void awaitReady(ChildProcess process, int managementPort, Program program) {
-    try (var rest = new Rest("http://127.0.0.1:" + managementPort, "")) {
-      Readiness.await(process, START_DEADLINE, () -> rest.statusOf(program.readinessPath()) == 200);
+  private static Readiness readiness(ChildProcess process, int managementPort, Program program) {
+    var rest = new Rest("http://127.0.0.1:" + managementPort, "");
+    return new Readiness(process, START_DEADLINE, () -> answers(rest, program));
+  }
+
+  /// Closes the client of a ready program. That of another one ends with the last reference to it.
+  private static boolean answers(Rest rest, Program program) throws IOException {
+    if (rest.statusOf(program.readinessPath(), ANSWER_DEADLINE) != 200) {
+      return false;
     }
+    rest.close();
+    return true;
   }
 
   /// Stops a program in order; does nothing when it was never started.

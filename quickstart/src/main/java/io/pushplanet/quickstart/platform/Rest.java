@@ -50,9 +50,14 @@ public final class Rest implements AutoCloseable {
 
   /// The status of a GET, for readiness.
   public int statusOf(String path) throws IOException {
+    return statusOf(path, REQUEST_DEADLINE);
+  }
+
+  /// The status of a GET that is answered within `atMost`.
+  int statusOf(String path, Duration atMost) throws IOException {
     try {
       return client
-          .send(request(path).GET().build(), HttpResponse.BodyHandlers.discarding())
+          .send(request(path).timeout(atMost).GET().build(), HttpResponse.BodyHandlers.discarding())
           .statusCode();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -3,11 +3,23 @@ package io.pushplanet.quickstart.process;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/// Waits until a child answers, and gives up at once when it has died.
+/// Whether a child answers by now. It is asked until it does, has died, or has used up its time.
+/// For one thread at a time.
 public final class Readiness {
   private static final Duration PAUSE = Duration.ofMillis(50);
 
-  private Readiness() {}
+  private final ChildProcess child;
+  private final Duration atMost;
+  private final Check check;
+  private final long startNanos = System.nanoTime();
+  private String lastAnswer = "no answer";
+
+  /// @param atMost the child's time to become ready, from now on
+  public Readiness(ChildProcess child, Duration atMost, Check check) {
+    this.child = child;
+    this.atMost = atMost;
+    this.check = check;
+  }
 
   /// A question to a child: throws, or says false, while it is not ready.
   @FunctionalInterface
@@ -17,31 +29,62 @@ public final class Readiness {
 
   /// @throws ProcessFailed when the child dies or is not ready in time
   public static void await(ChildProcess child, Duration atMost, Check check) {
-    long deadlineNanos = System.nanoTime() + atMost.toNanos();
-    String lastAnswer = "no answer";
-    while (System.nanoTime() < deadlineNanos) {
-      if (!child.isRunning()) {
-        throw new ProcessFailed(
-            child.name()
-                + " ended with exit code "
-                + child.exitCode()
-                + " before it was ready. "
-                + log(child));
-      }
+    new Readiness(child, atMost, check).await();
+  }
+
+  public ChildProcess child() {
+    return child;
+  }
+
+  /// The time since the child was started.
+  public Duration passed() {
+    return Duration.ofNanos(System.nanoTime() - startNanos);
+  }
+
+  /// The rest of the child's time, negative when it is used up.
+  public Duration left() {
+    return atMost.minus(passed());
+  }
+
+  /// Returns the child when it is ready. An interrupt gives it up and kills it.
+  ///
+  /// @throws ProcessFailed when the child dies or is not ready in time
+  public ChildProcess await() {
+    while (true) {
       if (Thread.currentThread().isInterrupted()) {
         child.kill9();
         throw new ProcessFailed("the start of " + child.name() + " was given up");
       }
-      try {
-        if (check.isReady()) {
-          return;
-        }
-      } catch (Exception e) {
-        // Any failure of a starting server only means "not yet"; the last one is reported if the
-        // server never becomes ready.
-        lastAnswer = e.toString();
+      if (isReached()) {
+        return child;
       }
       LockSupport.parkNanos(PAUSE.toNanos());
+    }
+  }
+
+  /// Asks the child once. A child that has used up its time is killed.
+  ///
+  /// @throws ProcessFailed when the child has died, or is not ready and has used up its time
+  public boolean isReached() {
+    if (!child.isRunning()) {
+      throw new ProcessFailed(
+          child.name()
+              + " ended with exit code "
+              + child.exitCode()
+              + " before it was ready. "
+              + log());
+    }
+    try {
+      if (check.isReady()) {
+        return true;
+      }
+    } catch (Exception e) {
+      // Any failure of a starting server only means "not yet"; the last one is reported if the
+      // server never becomes ready.
+      lastAnswer = e.toString();
+    }
+    if (left().isPositive()) {
+      return false;
     }
     child.kill9();
     throw new ProcessFailed(
@@ -51,10 +94,10 @@ public final class Readiness {
             + " s ("
             + lastAnswer
             + "). "
-            + log(child));
+            + log());
   }
 
-  private static String log(ChildProcess child) {
+  private String log() {
     return "Its last log lines, from " + child.command().log() + ":\n" + child.lastLogLines(20);
   }
 }

@@ -1,6 +1,6 @@
 package io.pushplanet.quickstart.services;
 
-import io.pushplanet.quickstart.process.ChildProcess;
+import io.pushplanet.quickstart.process.Readiness;
 import java.time.Duration;
 
 /// Starts one kind of server and checks its readiness. The data stays in its directory between
@@ -12,8 +12,9 @@ interface LocalServer {
 
   int port();
 
-  /// Starts the server on its port and data, and returns when it accepts connections.
-  ChildProcess start();
+  /// Starts the server on its port and data, without waiting until it is ready to accept
+  /// connections.
+  Readiness start();
 
   /// How long a clean stop may take before the server is killed.
   Duration stopGrace();

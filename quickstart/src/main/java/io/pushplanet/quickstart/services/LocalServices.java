@@ -3,6 +3,7 @@ package io.pushplanet.quickstart.services;
 import io.pushplanet.migrations.Migrations;
 import io.pushplanet.quickstart.process.ChildProcess;
 import io.pushplanet.quickstart.process.ProcessFailed;
+import io.pushplanet.quickstart.process.Readiness;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -155,6 +156,11 @@ public final class LocalServices implements AutoCloseable {
   /// accepts connections again.
   public void restart(Service service) {
     running(service).restart();
+  }
+
+  /// Restarts a service like [#restart(Service)], without waiting until it accepts connections.
+  public Readiness startAgain(Service service) {
+    return running(service).startAgain();
   }
 
   /// Stops all started services at once.
@@ -316,7 +322,7 @@ public final class LocalServices implements AutoCloseable {
     Running(Chosen chosen) {
       this.server = chosen.server;
       this.others = chosen.others;
-      this.process = server.start();
+      this.process = server.start().await();
     }
 
     synchronized ChildProcess process() {
@@ -329,7 +335,14 @@ public final class LocalServices implements AutoCloseable {
 
     synchronized void restart() {
       stop();
-      process = server.start();
+      process = server.start().await();
+    }
+
+    synchronized Readiness startAgain() {
+      stop();
+      Readiness starting = server.start();
+      process = starting.child();
+      return starting;
     }
 
     synchronized void close() {

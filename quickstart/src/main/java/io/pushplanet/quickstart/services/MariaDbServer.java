@@ -110,7 +110,7 @@ final class MariaDbServer implements LocalServer {
   }
 
   @Override
-  public ChildProcess start() {
+  public Readiness start() {
     Path data = directory.resolve("data");
     makeFolderOfTemporaryFiles();
     if (Files.notExists(directory.resolve("installed"))) {
@@ -125,7 +125,7 @@ final class MariaDbServer implements LocalServer {
                 directory,
                 directory.resolve("mariadb.log")));
     MySqlAddress address = MySqlAddress.local(port);
-    Readiness.await(
+    return new Readiness(
         process,
         START_DEADLINE,
         () -> {
@@ -137,7 +137,6 @@ final class MariaDbServer implements LocalServer {
             return connection.isValid(2);
           }
         });
-    return process;
   }
 
   private void makeFolderOfTemporaryFiles() {

@@ -39,7 +39,7 @@ final class QpidServer implements LocalServer {
   }
 
   @Override
-  public ChildProcess start() {
+  public Readiness start() {
     List<String> arguments =
         List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -60,8 +60,7 @@ final class QpidServer implements LocalServer {
     ChildProcess process =
         ChildProcess.start(
             new Command("Qpid", arguments, Map.of(), directory, directory.resolve("qpid.log")));
-    Readiness.await(
+    return new Readiness(
         process, START_DEADLINE, () -> AmqpReadiness.opensChannel(AmqpReadiness.local(port)));
-    return process;
   }
 }

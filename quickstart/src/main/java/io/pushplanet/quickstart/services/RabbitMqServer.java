@@ -74,7 +74,7 @@ final class RabbitMqServer implements LocalServer {
   }
 
   @Override
-  public synchronized ChildProcess start() {
+  public synchronized Readiness start() {
     if (epmd == null || !epmd.isRunning()) {
       // RabbitMQ itself would start it as a daemon that never ends.
       epmd =
@@ -99,10 +99,15 @@ final class RabbitMqServer implements LocalServer {
                 environment(),
                 directory,
                 directory.resolve("rabbitmq.log")));
-    Readiness.await(
-        process, START_DEADLINE, () -> AmqpReadiness.opensChannel(AmqpReadiness.local(port)));
+    return new Readiness(process, START_DEADLINE, () -> isReady(process));
+  }
+
+  private boolean isReady(ChildProcess process) throws Exception {
+    if (!AmqpReadiness.opensChannel(AmqpReadiness.local(port))) {
+      return false;
+    }
     process.holdDescendants();
-    return process;
+    return true;
   }
 
   /// Runs RabbitMQ's own `rabbitmqctl` on this node.

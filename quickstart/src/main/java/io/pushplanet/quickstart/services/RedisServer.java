@@ -75,7 +75,7 @@ final class RedisServer implements LocalServer {
   }
 
   @Override
-  public ChildProcess start() {
+  public Readiness start() {
     List<String> arguments =
         List.of(
             program.toString(),
@@ -96,8 +96,7 @@ final class RedisServer implements LocalServer {
     ChildProcess process =
         ChildProcess.start(
             new Command("Redis", arguments, Map.of(), directory, directory.resolve("redis.log")));
-    Readiness.await(process, START_DEADLINE, this::answersPing);
-    return process;
+    return new Readiness(process, START_DEADLINE, this::answersPing);
   }
 
   private boolean answersPing() throws IOException {

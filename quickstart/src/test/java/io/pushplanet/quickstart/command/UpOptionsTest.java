@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.pushplanet.quickstart.platform.Listener;
+import io.pushplanet.quickstart.platform.OnDeath;
 import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Ports;
 import io.pushplanet.quickstart.platform.PublicAddress;
@@ -69,6 +70,13 @@ class UpOptionsTest {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(() -> parse("--train", "--no-train"))
         .withMessageContaining("exclude each other");
+  }
+
+  @Test
+  void a_death_ends_everything_unless_told_otherwise() {
+    assertThat(parse().onDeath()).isEqualTo(OnDeath.STOP);
+    assertThat(parse("--on-death=stop").onDeath()).isEqualTo(OnDeath.STOP);
+    assertThat(parse("--on-death=restart").onDeath()).isEqualTo(OnDeath.RESTART);
   }
 
   @Test

@@ -34,17 +34,53 @@ class AllOrNoneTest {
                   } catch (InterruptedException e) {
                     givenUp.add(program);
                   }
-                }))
+                },
+                () -> {}))
         .withMessage("it died");
 
     assertThat(givenUp).containsExactlyInAnyOrder(Program.CONNECTION_MANAGER, Program.DISPATCHER);
   }
 
   @Test
+  @Timeout(60)
+  void what_is_done_meanwhile_may_make_the_starts_succeed() {
+    CountDownLatch server = new CountDownLatch(1);
+
+    AllOrNone.start(ALL, program -> await(server), server::countDown);
+
+    assertThat(server.getCount()).isZero();
+  }
+
+  @Test
+  @Timeout(60)
+  void a_failure_meanwhile_ends_the_starts() {
+    CountDownLatch never = new CountDownLatch(1);
+
+    assertThatExceptionOfType(ProcessFailed.class)
+        .isThrownBy(() ->
+            AllOrNone.start(
+                ALL,
+                program -> await(never),
+                () -> {
+                  throw new ProcessFailed("Redis died");
+                }))
+        .withMessage("Redis died");
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ProcessFailed("given up", e);
+    }
+  }
+
+  @Test
   void all_are_started() {
     Set<Program> started = ConcurrentHashMap.newKeySet();
 
-    AllOrNone.start(ALL, started::add);
+    AllOrNone.start(ALL, started::add, () -> {});
 
     assertThat(started).containsExactlyInAnyOrderElementsOf(ALL);
   }
