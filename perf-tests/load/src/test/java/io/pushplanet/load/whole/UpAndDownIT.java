@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.quickstart.platform.AddressFile;
+import io.pushplanet.quickstart.platform.OnDeath;
 import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Platform;
 import io.pushplanet.quickstart.platform.Ports;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -112,6 +114,63 @@ class UpAndDownIT {
     }
   }
 
+  @Test
+  void a_server_that_dies_while_a_program_starts_again_is_started_again() throws Exception {
+    try {
+      outputOf(
+          command(
+              "up",
+              "--detach",
+              "--ports=free",
+              "--on-death=restart",
+              "--no-train",
+              "--without=dispatcher-api,connection-manager,dashboard"),
+          0);
+      ProcessHandle formerRedis = recorded("Redis");
+      ProcessHandle formerWorker = recorded("gateway-worker");
+      formerWorker.destroyForcibly();
+      Eventually.within(
+          LONGEST, () -> assertThat(recorded("gateway-worker")).isNotEqualTo(formerWorker));
+      formerRedis.destroyForcibly();
+
+      Eventually.within(LONGEST, () -> assertThat(recorded("Redis")).isNotEqualTo(formerRedis));
+      Eventually.within(
+          LONGEST, () -> assertThat(outputOf(command("status"), 0)).contains("gateway-worker"));
+      assertThat(state.resolve("supervisor.log"))
+          .content()
+          .containsPattern("waiting for Redis \\(\\d+ s left\\), gateway-worker \\(\\d+ s left\\)");
+    } finally {
+      outputOf(command("down"), 0);
+    }
+  }
+
+  @Test
+  void a_server_that_dies_while_a_program_starts_for_the_first_time_is_started_again() {
+    var told = new CopyOnWriteArrayList<String>();
+
+    try (Platform platform =
+        Platform.start(
+            plan(Set.of(Program.DISPATCHER, Program.CONNECTION_MANAGER, Program.DASHBOARD)),
+            OnDeath.RESTART,
+            line -> {
+              told.add(line);
+              if (line.equals("starting gateway-worker")) {
+                recorded("Redis").destroyForcibly();
+              }
+            })) {
+      assertThat(told).contains("starting Redis again");
+      assertThat(platform.process(Program.WORKER).isRunning()).isTrue();
+    }
+  }
+
+  private ProcessHandle recorded(String name) {
+    return ChildRecord.below(state).stream()
+        .filter(record -> record.name().equals(name))
+        .flatMap(record -> record.process().stream())
+        .findFirst()
+        .orElseThrow();
+  }
+
   private long redis() {
     return AddressFile.read(state).orElseThrow().pids().redis();
   }
@@ -120,19 +179,12 @@ class UpAndDownIT {
   void an_interrupted_thread_stops_a_platform_in_good_order() throws Exception {
     Platform platform =
         Platform.start(
-            new Plan(
-                ROOT,
-                state,
-                ServicesChoice.parse(SERVICES),
-                null,
-                PublicAddress.THIS_MACHINE,
-                Ports.free(Map.of()),
+            plan(
                 Set.of(
                     Program.DISPATCHER,
                     Program.WORKER,
                     Program.CONNECTION_MANAGER,
-                    Program.DASHBOARD),
-                Map.of()),
+                    Program.DASHBOARD)),
             System.out::println);
     List<ProcessHandle> children =
         ChildRecord.below(state).stream()
@@ -146,6 +198,18 @@ class UpAndDownIT {
 
     assertThat(Thread.interrupted()).isTrue();
     nothingIsLeft(children);
+  }
+
+  private Plan plan(Set<Program> without) {
+    return new Plan(
+        ROOT,
+        state,
+        ServicesChoice.parse(SERVICES),
+        null,
+        PublicAddress.THIS_MACHINE,
+        Ports.free(Map.of()),
+        without,
+        Map.of());
   }
 
   private void nothingIsLeft(List<ProcessHandle> processes) throws IOException {
@@ -173,11 +237,7 @@ class UpAndDownIT {
   }
 
   private ProcessHandle supervisor() {
-    return ChildRecord.below(state).stream()
-        .filter(record -> record.name().equals("supervisor"))
-        .flatMap(record -> record.process().stream())
-        .findFirst()
-        .orElseThrow();
+    return recorded("supervisor");
   }
 
   private Process command(String... words) throws IOException {
