@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 /// Thread-safe.
 public final class AwaitedConnection<C extends StatefulConnection<String, String>>
     implements AutoCloseable {
+  /// The shortest pause; the longest is twice as long. They do not grow: an attempt costs Redis
+  /// nothing while it is away, and the process needs it soon after it is back.
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   private final Supplier<C> connect;

@@ -15,15 +15,11 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// A process's single connection to Redis, which may be away at the start. Thread-safe.
 public final class RedisLink implements AutoCloseable {
   /// The longest wait of a call for Redis.
   public static final Duration DEADLINE = Duration.ofSeconds(2);
-
-  private static final Logger LOG = LoggerFactory.getLogger(RedisLink.class);
 
   private final AwaitedConnection<StatefulRedisConnection<String, String>> connection;
 
@@ -31,18 +27,18 @@ public final class RedisLink implements AutoCloseable {
     this.connection = connection;
   }
 
-  /// Tries to connect once, then goes on in the background.
+  /// Tries to connect once, then goes on in the background, once or twice a second. Logs when Redis
+  /// is away, at most every half a minute from then on, and when it is there.
   public static RedisLink open(RedisClient client) {
+    OutageLog outage = new OutageLog(System::nanoTime);
     AwaitedConnection<StatefulRedisConnection<String, String>> connection =
-        new AwaitedConnection<>(
-            client::connect,
-            failure -> LOG.warn("event=redis_connect_failed reason=\"{}\"", failure.toString()));
+        new AwaitedConnection<>(client::connect, outage::failed);
     if (!connection.connects()) {
       Thread.ofVirtual()
           .name("redis-link")
           .start(() -> {
             if (connection.connectsLater()) {
-              LOG.info("event=redis_connected");
+              outage.connected();
             }
           });
     }

@@ -8,6 +8,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.TakeoverNotices;
+import io.pushplanet.common.testing.LogLines;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,21 @@ class RedisLinkTest {
         RedisLink link = RedisLink.open(client)) {
       assertThat(tries.await(20, TimeUnit.SECONDS)).isTrue();
       assertThat(link.connected()).isFalse();
+    }
+  }
+
+  @Test
+  void only_the_first_of_several_failed_tries_is_logged() throws Exception {
+    try (LogLines lines = new LogLines("io.pushplanet.common.redis");
+        RedisClient client = new Failing();
+        RedisLink link = RedisLink.open(client)) {
+      assertThat(tries.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(link.connected()).isFalse();
+
+      assertThat(lines.said())
+          .singleElement()
+          .asString()
+          .startsWith("event=redis_connect_failed attempts=1 seconds=0");
     }
   }
 
