@@ -13,6 +13,8 @@ import io.pushplanet.common.settings.PlatformSettings;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
+import io.pushplanet.gateway.directory.DirectoryHealth;
+import io.pushplanet.gateway.directory.DirectoryReturn;
 import io.pushplanet.gateway.inbox.InboxStore;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
@@ -106,15 +108,48 @@ class DeliveryConfiguration {
   }
 
   @Bean
+  DirectoryHealth directoryHealth() {
+    return new DirectoryHealth();
+  }
+
+  @Bean
+  DirectoryReturn directoryReturn(
+      SessionDirectory directory, DirectoryHealth health, DataSource database, Clock clock) {
+    return new DirectoryReturn(
+        directory,
+        health,
+        new LaterStore(database),
+        List.of(NodeDelivery.DIRECTORY_UNAVAILABLE, Outbox.DRAIN_FAILED),
+        clock);
+  }
+
+  /// Rests while the broker takes nothing: a message could not get back to its lane.
+  @Bean
+  PeriodicTask returnsFromDirectory(
+      DirectoryReturn directory, LanePublisher publisher, MeterRegistry meters) {
+    return new PeriodicTask(
+        "directory-return",
+        DirectoryReturn.EVERY,
+        publisher::takesNothing,
+        () -> {
+          directory.round();
+          return false;
+        },
+        meters);
+  }
+
+  @Bean
   MqttDelivery mqttDelivery(
       SessionDirectory directory,
+      DirectoryHealth health,
       Nodes nodes,
       NodeSettings settings,
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics) {
     return new MqttDelivery(
-        new NodeDelivery(directory, nodes, settings.answerWithin(), clock, metrics), retries);
+        new NodeDelivery(directory, health, nodes, settings.answerWithin(), clock, metrics),
+        retries);
   }
 
   @Bean

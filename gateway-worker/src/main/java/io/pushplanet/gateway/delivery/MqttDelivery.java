@@ -10,6 +10,7 @@ import io.pushplanet.gateway.lane.LongWaits;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.retry.RetrySchedule;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -103,7 +104,7 @@ final class MqttDelivery {
           parcel,
           parcel.alone().retried(),
           Channel.MQTT,
-          retries.afterDirectoryLoss(parcel.push().attempt()),
+          waitForDirectory(parcel, outbox),
           new Cause(0, answer.reason(), Cause.NOT_SENT));
       return;
     }
@@ -118,6 +119,14 @@ final class MqttDelivery {
         parcel,
         Attempt.parked(
             Channel.MQTT, outbox.now(), answer.reason(), answer.words(whatItWaitsFor(answer))));
+  }
+
+  /// No device was asked, so a last try cannot come too soon.
+  private Duration waitForDirectory(Parcel parcel, Outbox outbox) {
+    return RetrySchedule.beforeItsEnd(
+        retries.afterDirectoryLoss(parcel.push().attempt()),
+        Duration.between(outbox.now(), parcel.push().expiresAt()),
+        Duration.ZERO);
   }
 
   private static String whatItWaitsFor(NodeDelivery.Answer answer) {

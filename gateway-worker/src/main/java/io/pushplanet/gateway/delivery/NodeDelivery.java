@@ -17,6 +17,7 @@ import io.pushplanet.common.wire.NodeFrame;
 import io.pushplanet.common.wire.NodeOutcomes;
 import io.pushplanet.common.wire.Refusal;
 import io.pushplanet.gateway.delivery.FrameGroups.Group;
+import io.pushplanet.gateway.directory.DirectoryHealth;
 import io.pushplanet.gateway.lane.LongWaits;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.order.Ticket;
@@ -38,14 +39,11 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /// Brings parcels to connected devices. It looks up in bulk which node has which device, and sends
 /// each node one frame (or a few, where one would grow too long), and one more for each message
 /// that goes to many of its devices. Thread-safe.
 final class NodeDelivery {
-  private static final Logger LOG = LoggerFactory.getLogger(NodeDelivery.class);
   static final String DIRECTORY_UNAVAILABLE = "directory_unavailable";
 
   /// The node has the device, but the device has not acknowledged in time.
@@ -58,6 +56,7 @@ final class NodeDelivery {
   private static final Duration IN_ORDER_WITHIN = Duration.ofSeconds(2);
 
   private final SessionDirectory directory;
+  private final DirectoryHealth health;
   private final Nodes nodes;
   private final Duration answerWithin;
   private final Clock clock;
@@ -65,11 +64,13 @@ final class NodeDelivery {
 
   NodeDelivery(
       SessionDirectory directory,
+      DirectoryHealth health,
       Nodes nodes,
       Duration answerWithin,
       Clock clock,
       DeliveryMetrics metrics) {
     this.directory = directory;
+    this.health = health;
     this.nodes = nodes;
     this.answerWithin = answerWithin;
     this.clock = clock;
@@ -130,8 +131,7 @@ final class NodeDelivery {
       owners = directory.owners(requests.stream().map(request -> request.parcel().key()).toList());
     } catch (RedisUnavailable e) {
       ticket.pass();
-      LOG.warn(
-          "event=directory_unavailable parcels={} reason=\"{}\"", requests.size(), e.getMessage());
+      health.failed(e);
       answers.accept(notHere(requests, DIRECTORY_UNAVAILABLE));
       return;
     }
@@ -264,7 +264,7 @@ final class NodeDelivery {
     try {
       owners = directory.owners(parked.stream().map(Parcel::key).distinct().toList());
     } catch (RedisUnavailable e) {
-      LOG.warn("event=drain_unknown parcels={} reason=\"{}\"", parked.size(), e.getMessage());
+      health.failed(e);
       return parked;
     }
     Map<NodeId, List<Parcel>> byNode = new LinkedHashMap<>();

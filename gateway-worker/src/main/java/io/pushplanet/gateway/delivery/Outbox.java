@@ -37,6 +37,9 @@ import org.jspecify.annotations.Nullable;
 /// A delivery does not wait for the database: an [OutboxWriter] writes what moves messages. Events
 /// about moved messages leave after the write, everything else at once.
 final class Outbox implements AutoCloseable {
+  /// The reason of a parked message whose node could not be asked to look.
+  static final String DRAIN_FAILED = "drain_failed";
+
   private final MoveStore moves;
   private final Confirms lanes;
   private final DatabasePermits databasePermits;
@@ -212,8 +215,8 @@ final class Outbox implements AutoCloseable {
     Instant dueAt = clock.instant().plus(retries.afterDirectoryLoss(parcel.push().attempt()));
     if (!parcel.push().expiredAt(dueAt)) {
       writer.keep(
-          later(parcel.alone().movedToInbox().retried(), Channel.MQTT, dueAt, "drain_failed"));
-      metrics.count(Channel.MQTT, "drain_failed");
+          later(parcel.alone().movedToInbox().retried(), Channel.MQTT, dueAt, DRAIN_FAILED));
+      metrics.count(Channel.MQTT, DRAIN_FAILED);
     }
   }
 

@@ -39,9 +39,6 @@ import org.springframework.dao.DataAccessException;
 final class ProviderOutcomes {
   private static final Logger LOG = LoggerFactory.getLogger(ProviderOutcomes.class);
 
-  /// A message that waits for long is tried once more so long before its time to live ends.
-  private static final Duration LAST_TRY = Duration.ofSeconds(2);
-
   private final DeadTokens tokens;
   private final DatabaseCircuitBreaker breaker;
   private final RetrySchedule retries;
@@ -163,7 +160,7 @@ final class ProviderOutcomes {
             asked
                 ? retries.afterCredentialFault(parcel.push().attempt())
                 : retries.whileCredentialRests(),
-            LAST_TRY),
+            RetrySchedule.LAST_TRY),
         new Cause(fault.status(), fault.reason(), orNotSent(fault, fault.done()), fault.detail()));
   }
 
@@ -212,13 +209,9 @@ final class ProviderOutcomes {
     return putOff.status() == 0 ? beforeItsEnd(parcel, wait, Duration.ZERO) : wait;
   }
 
-  /// Shortens a wait so that a last try comes before the time to live ends: the fault may be
-  /// repaired by then.
-  ///
-  /// @param least a last try sooner than this is left out
   private Duration beforeItsEnd(Parcel parcel, Duration wait, Duration least) {
-    Duration left = Duration.between(clock.instant(), parcel.push().expiresAt()).minus(LAST_TRY);
-    return left.compareTo(wait) < 0 && left.compareTo(least) >= 0 ? left : wait;
+    Duration left = Duration.between(clock.instant(), parcel.push().expiresAt());
+    return RetrySchedule.beforeItsEnd(wait, left, least);
   }
 
   /// Without an answer nothing was sent, unless the outcome is ambiguous.

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.later;
 
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.gateway.database.Deadlocks;
 import io.pushplanet.gateway.database.Transactions;
 import java.sql.Timestamp;
@@ -170,6 +171,37 @@ public final class LaterStore {
       more = !some.isEmpty() && !(full && allOurs);
     }
     return requests.begun();
+  }
+
+  /// Does the same for all rows of an app, in the order in which their messages were accepted: each
+  /// row becomes due as of its message's acceptance, to the millisecond.
+  ///
+  /// @return how many rows
+  public int bringForwardInOrder(AppId app, String lane, String reason, Instant now) {
+    Instant latest = now.truncatedTo(ChronoUnit.MILLIS);
+    Timestamp due = Timestamp.from(latest);
+    Chosen last = new Chosen(due, "", "");
+    int all = 0;
+    List<Chosen> some;
+    do {
+      some = choose(CHOOSE_WITH_MESSAGE, app, lane, shortened(reason), due, last, AT_ONCE);
+      if (!some.isEmpty()) {
+        last = some.getLast();
+      }
+      List<Object[]> rows =
+          some.stream()
+              .sorted(Comparator.comparing(Chosen::id))
+              .map(one -> new Object[] {acceptedAt(one, latest), one.id(), due})
+              .toList();
+      all += IntStream.of(updateAll(rows)).sum();
+    } while (!some.isEmpty());
+    return all;
+  }
+
+  /// @param latest for a message from a dispatcher whose clock is ahead
+  private static Timestamp acceptedAt(Chosen row, Instant latest) {
+    Instant accepted = new MessageId(row.message()).time();
+    return Timestamp.from(accepted.isBefore(latest) ? accepted : latest);
   }
 
   /// The apps that have rows in this lane for this reason. Costs two looks into the index for each

@@ -22,15 +22,19 @@ public final class RetrySchedule {
   private static final Duration FIRST_ERROR_PAUSE = Duration.ofSeconds(1);
 
   /// Redis is back soon, or no device can be found anyway.
-  public static final Duration DIRECTORY_PAUSE = Duration.ofSeconds(3);
+  private static final Duration DIRECTORY_PAUSE = Duration.ofSeconds(3);
 
-  /// The longest pause between two attempts to find a device that may be connected.
-  public static final Duration LONGEST_DIRECTORY_PAUSE = Duration.ofMinutes(1);
+  /// The longest pause between two attempts to find a device that may be connected. When the
+  /// directory answers again, the waiting messages are brought forward.
+  private static final Duration LONGEST_DIRECTORY_PAUSE = Duration.ofMinutes(1);
 
   /// While MySQL is away, the message waits for it at the broker.
   private static final Duration DATABASE_PAUSE = Duration.ofSeconds(3);
 
   private static final Duration REPLACED_TOKEN_PAUSE = Duration.ofSeconds(1);
+
+  /// A message that waits for long is tried once more so long before its time to live ends.
+  public static final Duration LAST_TRY = Duration.ofSeconds(2);
 
   private final RandomGenerator random;
 
@@ -82,6 +86,16 @@ public final class RetrySchedule {
   /// The message is then sent to the device's present token, which is read when it comes back.
   public Duration afterReplacedToken() {
     return spread(REPLACED_TOKEN_PAUSE);
+  }
+
+  /// Shortens a wait so that a last try comes before the time to live ends: the fault may be
+  /// repaired by then.
+  ///
+  /// @param left until the time to live ends
+  /// @param least a last try sooner than this is left out
+  public static Duration beforeItsEnd(Duration wait, Duration left, Duration least) {
+    Duration lastTry = left.minus(LAST_TRY);
+    return lastTry.compareTo(wait) < 0 && lastTry.compareTo(least) >= 0 ? lastTry : wait;
   }
 
   /// Apple says "After 15 minutes, you can retry" of its 500 and 503

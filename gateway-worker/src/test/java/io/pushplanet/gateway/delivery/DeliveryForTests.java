@@ -9,6 +9,8 @@ import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
+import io.pushplanet.gateway.directory.DirectoryHealth;
+import io.pushplanet.gateway.directory.DirectoryReturn;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.lane.Lanes;
@@ -46,6 +48,7 @@ public final class DeliveryForTests {
   private final Delivery delivery;
   private final Lanes lanes;
   private final OwedMoves owedMoves;
+  private final DirectoryReturn directoryReturn;
   private final LaneConsumers consumers;
   private final Map<Priority, DeferredFetcher> fetchers = new EnumMap<>(Priority.class);
 
@@ -64,8 +67,10 @@ public final class DeliveryForTests {
             new Alerts(its.database, its.clock, its.meters),
             its.clock,
             its.meters);
+    DirectoryHealth health = wiring.directoryHealth();
     MqttDelivery overMqtt =
-        wiring.mqttDelivery(its.directory, its.nodes, NODES, retries, its.clock, metrics);
+        wiring.mqttDelivery(its.directory, health, its.nodes, NODES, retries, its.clock, metrics);
+    directoryReturn = wiring.directoryReturn(its.directory, health, its.database, its.clock);
     Outboxes outboxes =
         wiring.outboxes(its.database, its.servers.lanes(), retries, overMqtt, its.clock, metrics);
     lanes = new Lanes(its.providers, its.maxInFlight, POOL_SIZE, its.meters);
@@ -163,6 +168,11 @@ public final class DeliveryForTests {
   /// @see OwedMoves#write
   void writeOwed(byte[] body) {
     owedMoves.write(body);
+  }
+
+  /// @see DirectoryReturn#round
+  void lookForDirectory() {
+    directoryReturn.round();
   }
 
   /// @see Lanes#refuseStuck

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.route.RouteStore;
+import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.node.FakeNode;
 import io.pushplanet.gateway.node.Nodes;
@@ -60,10 +61,17 @@ abstract class NodeScene {
   }
 
   DeliveryForTests deliveryAt(DataSource database, Nodes nodes) {
+    return builder(nodes).database(database).build();
+  }
+
+  /// Another worker, with this directory.
+  DeliveryForTests deliveryAt(SessionDirectory directory) {
+    return builder(nodes).directory(directory).build();
+  }
+
+  private DeliveryForTests.Builder builder(Nodes nodes) {
     return DeliveryForTests.at(servers, nodes, new RouteStore(redis.connect()), clock, meters)
-        .database(database)
-        .providers(providers())
-        .build();
+        .providers(providers());
   }
 
   @AfterEach

@@ -76,6 +76,28 @@ class RetryScheduleTest {
         .isBetween(Duration.ofSeconds(6), Duration.ofMillis(7_500));
   }
 
+  @Test
+  void a_long_wait_ends_two_seconds_before_the_time_to_live() {
+    Duration wait = Duration.ofMinutes(1);
+
+    assertThat(RetrySchedule.beforeItsEnd(wait, Duration.ofSeconds(30), Duration.ZERO))
+        .isEqualTo(Duration.ofSeconds(28));
+    assertThat(RetrySchedule.beforeItsEnd(wait, Duration.ofMinutes(2), Duration.ZERO))
+        .isEqualTo(wait);
+  }
+
+  @Test
+  void a_last_try_that_would_come_too_soon_is_left_out() {
+    Duration wait = Duration.ofMinutes(1);
+
+    assertThat(RetrySchedule.beforeItsEnd(wait, Duration.ofMillis(4_999), Duration.ofSeconds(3)))
+        .isEqualTo(wait);
+    assertThat(RetrySchedule.beforeItsEnd(wait, Duration.ofSeconds(5), Duration.ofSeconds(3)))
+        .isEqualTo(Duration.ofSeconds(3));
+    assertThat(RetrySchedule.beforeItsEnd(wait, Duration.ofSeconds(1), Duration.ZERO))
+        .isEqualTo(wait);
+  }
+
   @RepeatedTest(20)
   void waits_double_up_to_a_quarter_of_an_hour() {
     Deferred error = new Deferred(503, "http_503", null, true);
