@@ -7,8 +7,8 @@ COPY . .
 RUN --mount=type=cache,target=/root/.m2 ./mvnw -q -Pfast -DskipTests -pl ${MODULE} -am package \
  && java -Djarmode=tools -jar ${MODULE}/target/${MODULE}-*-boot.jar extract --destination /application \
  && mv /application/*.jar /application/application.jar
-# The garbage collector that each program is measured with: perf-tests' JvmFlags has the connection
-# manager's, the quickstart's BuiltPrograms that of the others.
+# The garbage collector that each program is measured with, as in the quickstart's BuiltPrograms;
+# perf-tests' JvmFlags has the connection manager's, too.
 RUN if [ "${MODULE}" = connection-manager ]; then echo "-XX:+UseG1GC"; else echo "-XX:+UseParallelGC -XX:NewRatio=1"; fi \
     > /application/jvm.options
 

@@ -139,7 +139,7 @@ class ComposeFileTest {
     assertThat(options.group(1))
         .isEqualTo(
             collectorIn("perf-tests/load/src/main/java/io/pushplanet/load/node/JvmFlags.java"));
-    assertThat(options.group(2))
+    assertThat(options.group(1) + " " + options.group(2))
         .isEqualTo(
             collectorIn(
                 "quickstart/src/main/java/io/pushplanet/quickstart/platform/BuiltPrograms.java"));
