@@ -434,7 +434,7 @@ public final class ConnectionPipeline {
               last.properties().number(PropertyId.WILL_DELAY_INTERVAL, 0),
               ended.terms().expirySeconds());
       if (delay == 0 || gone) {
-        wills.later(ended.key(), last.payload(), Duration.ofSeconds(delay));
+        wills.later(ended.key(), last, Duration.ofSeconds(delay));
       }
     }
   }

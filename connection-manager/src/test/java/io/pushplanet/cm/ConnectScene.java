@@ -11,8 +11,11 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.common.message.Json;
 import io.pushplanet.common.session.DeviceKey;
 import java.io.ByteArrayOutputStream;
+import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -96,6 +99,11 @@ abstract class ConnectScene {
   }
 
   static MqttPacket.Publish uplink(int packetId, String payload, boolean duplicate) {
+    return uplink(packetId, payload, duplicate, MqttProperties.NONE);
+  }
+
+  static MqttPacket.Publish uplink(
+      int packetId, String payload, boolean duplicate, MqttProperties properties) {
     return new MqttPacket.Publish(
         "push/uplink",
         Binary.of(payload),
@@ -103,6 +111,14 @@ abstract class ConnectScene {
         false,
         duplicate,
         packetId,
-        MqttProperties.NONE);
+        properties);
+  }
+
+  /// The user properties of each of the device's uplinks, as its app's backend is told; empty for
+  /// none.
+  List<Optional<String>> userPropertiesOfUplinks() throws Exception {
+    return at.uplinkEventsOf(device).stream()
+        .map(uplink -> Optional.ofNullable(uplink.userProperties()).map(Json::text))
+        .toList();
   }
 }

@@ -127,22 +127,28 @@ record SharedNode(TestNode node, TestGateway gateway) implements AutoCloseable {
 
   /// The uplinks of this device up to now: those before an uplink that another device sends.
   List<String> uplinksOf(DeviceKey device) throws Exception {
+    return uplinkEventsOf(device).stream()
+        .map(uplink -> new Binary(uplink.payload()).utf8())
+        .toList();
+  }
+
+  /// As [#uplinksOf], with all that an app's backend is told.
+  List<DeliveryEvent.Uplink> uplinkEventsOf(DeviceKey device) throws Exception {
     var marker = UUID.randomUUID().toString();
     try (var other = connected(TestNode.newDevice(), MqttVersion.V5)) {
       other.publish("push/uplink", marker, QoS.AT_LEAST_ONCE, false);
       other.expect(MqttPacket.PubAck.class);
     }
-    var found = new ArrayList<String>();
+    var found = new ArrayList<DeliveryEvent.Uplink>();
     var seen = new ArrayList<String>();
     Eventually.within(
         PATIENCE,
         () -> {
           for (var event : node.events()) {
             if (event instanceof DeliveryEvent.Uplink uplink) {
-              var payload = new Binary(uplink.payload()).utf8();
-              seen.add(payload);
+              seen.add(new Binary(uplink.payload()).utf8());
               if (uplink.device().equals(device.device())) {
-                found.add(payload);
+                found.add(uplink);
               }
             }
           }

@@ -3,13 +3,16 @@ package io.pushplanet.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -58,6 +61,49 @@ class UplinkStatementsIT extends ConnectScene {
       client.expect(MqttPacket.PubAck.class);
     }
     assertThat(at.uplinksOf(device)).containsExactly("zero", "one");
+  }
+
+  @Test
+  void mqtt_3_3_2_17_mqtt_3_3_2_18_user_properties_are_passed_on_in_their_order() throws Exception {
+    try (var client = at.connected(device, MqttVersion.V5)) {
+      client
+          .send(
+              uplink(
+                  1,
+                  "{}",
+                  false,
+                  MqttProperties.builder()
+                      .text(PropertyId.CONTENT_TYPE, "text/plain")
+                      .user("b", "1")
+                      .user("a", "")
+                      .user("b", "\u00e9 \"quoted\"")
+                      .user("b", "1")
+                      .build()))
+          .expect(MqttPacket.PubAck.class);
+      client.send(uplink(2, "{}", false)).expect(MqttPacket.PubAck.class);
+    }
+
+    assertThat(userPropertiesOfUplinks())
+        .containsExactly(
+            Optional.of(
+                "[[\"b\",\"1\"],[\"a\",\"\"],[\"b\",\"\u00e9 \\\"quoted\\\"\"],[\"b\",\"1\"]]"),
+            Optional.empty());
+  }
+
+  @Test
+  void as_many_user_properties_as_a_packet_may_have_are_passed_on() throws Exception {
+    var most = PacketLimits.UNAUTHENTICATED.userProperties();
+    var properties = MqttProperties.builder();
+    for (int number = 1; number <= most; number++) {
+      properties.user("name-" + number, "x".repeat(90));
+    }
+    try (var client = at.connected(device, MqttVersion.V5)) {
+      client.send(uplink(1, "{}", false, properties.build())).expect(MqttPacket.PubAck.class);
+    }
+
+    assertThat(userPropertiesOfUplinks())
+        .singleElement()
+        .satisfies(pairs -> assertThat(pairs.orElseThrow().split("name-")).hasSize(most + 1));
   }
 
   @Test

@@ -15,6 +15,7 @@ import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.testing.Eventually;
 import java.util.ArrayList;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,6 +34,37 @@ class WillStatementsIT extends ConnectScene {
     at.awaitGone(device);
 
     assertThat(at.uplinksOf(device)).containsExactly("gone");
+  }
+
+  @Test
+  void mqtt_3_1_3_10_user_properties_of_a_will_are_passed_on_in_their_order() throws Exception {
+    at.connected(willWith(MqttProperties.builder().user("c", "3").user("a", "1").user("c", "2")))
+        .close();
+    at.awaitGone(device);
+
+    assertThat(userPropertiesOfUplinks())
+        .containsExactly(Optional.of("[[\"c\",\"3\"],[\"a\",\"1\"],[\"c\",\"2\"]]"));
+  }
+
+  @Test
+  void mqtt_3_1_3_10_a_delayed_will_has_its_user_properties() throws Exception {
+    var first =
+        willWith(
+            MqttProperties.builder().number(PropertyId.WILL_DELAY_INTERVAL, 3_600).user("a", "1"));
+    at.connected(first).close();
+    at.awaitGone(device);
+
+    // A clean start ends the session.
+    at.leave(at.connected(device, MqttVersion.V5), device);
+
+    assertThat(userPropertiesOfUplinks()).containsExactly(Optional.of("[[\"a\",\"1\"]]"));
+  }
+
+  private Connect willWith(MqttProperties.Builder properties) {
+    return with(
+        MqttVersion.V5,
+        new Will("push/uplink", Binary.of("gone"), QoS.AT_LEAST_ONCE, false, properties.build()),
+        MqttProperties.with(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600));
   }
 
   @ParameterizedTest

@@ -626,4 +626,23 @@ class MessageIT {
     }
     assertThat(shop.get("/uplinks?cursor=").json().get("data")).hasSize(3);
   }
+
+  @Test
+  void an_uplink_has_the_user_properties_that_its_device_gave() {
+    String pairs = "[[\"b\",\"1\"],[\"a\",\"\"],[\"b\",\"2\"]]";
+    // As an older worker writes it, and as this version's does.
+    dispatcher.execute(
+        "INSERT INTO uplinks (event_id, app_id, device_id, at, payload) VALUES (UUID(), ?, 'd1', NOW(3), 'p')",
+        shop.app());
+    dispatcher.execute(
+        "INSERT INTO uplinks (event_id, app_id, device_id, at, payload, user_properties)"
+            + " VALUES (UUID(), ?, 'd1', NOW(3), 'p', ?)",
+        shop.app(),
+        pairs);
+
+    JsonNode read = shop.get("/uplinks").json();
+
+    assertThat(read.at("/data/0").has("user_properties")).isFalse();
+    assertThat(read.at("/data/1/user_properties").toString()).isEqualTo(pairs);
+  }
 }

@@ -104,8 +104,21 @@ public sealed interface DeliveryEvent {
     }
   }
 
-  /// A payload that a device published for its app's backend. `id` (a UUID) identifies repeats; at
-  /// most 4 KB.
-  record Uplink(AppId app, Instant at, DeviceId device, String id, byte[] payload)
-      implements DeliveryEvent {}
+  /// A payload that a device published for its app's backend, or its will. `id` (a UUID) identifies
+  /// repeats; at most 4 KB.
+  ///
+  /// @param userProperties the packet's MQTT 5 user properties: a JSON array of `[name, value]`
+  ///     pairs in the packet's order, in which a name may repeat; null for none
+  record Uplink(
+      AppId app,
+      Instant at,
+      DeviceId device,
+      String id,
+      byte[] payload,
+      @Nullable Json userProperties)
+      implements DeliveryEvent {
+    public Uplink(AppId app, Instant at, DeviceId device, String id, byte[] payload) {
+      this(app, at, device, id, payload, null);
+    }
+  }
 }

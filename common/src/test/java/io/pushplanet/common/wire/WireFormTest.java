@@ -188,6 +188,42 @@ class WireFormTest {
   }
 
   @Test
+  void an_uplink_keeps_its_user_properties_in_their_order() {
+    var event =
+        new DeliveryEvent.Uplink(
+            APP,
+            CLOCK.instant(),
+            new DeviceId("d1"),
+            "id",
+            new byte[0],
+            new Json("[[\"b\",\"1\"],[\"a\",\"é\\n\"],[\"b\",\"\"]]"));
+
+    byte[] batch = WireForm.join(List.of(WireForm.write(event)));
+
+    assertThat(new String(batch, StandardCharsets.UTF_8))
+        .contains("\"user_properties\":[[\"b\",\"1\"],[\"a\",\"é\\n\"],[\"b\",\"\"]]");
+    assertThat(WireForm.readBatch(batch, DeliveryEvent.class))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            DeliveryEvent.Uplink.class,
+            uplink -> assertThat(uplink.userProperties()).isEqualTo(event.userProperties()));
+  }
+
+  @Test
+  void an_uplink_of_an_older_node_has_no_user_properties() {
+    String written =
+        "{\"event\":\"uplink\",\"app\":\"shop\",\"at\":\"2026-11-21T10:00:00Z\",\"device\":\"d1\",\"id\":\"id\",\"payload\":\"AAE=\"}";
+
+    DeliveryEvent read =
+        WireForm.read(written.getBytes(StandardCharsets.UTF_8), DeliveryEvent.class);
+
+    assertThat(read)
+        .isInstanceOfSatisfying(
+            DeliveryEvent.Uplink.class, uplink -> assertThat(uplink.userProperties()).isNull());
+    assertThat(new String(WireForm.write(read), StandardCharsets.UTF_8)).isEqualTo(written);
+  }
+
+  @Test
   void a_field_of_a_newer_version_is_skipped() {
     String text = new String(WireForm.write(PUSH), StandardCharsets.UTF_8);
     byte[] newer =

@@ -1,6 +1,6 @@
 package io.pushplanet.cm.uplink;
 
-import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.Duration;
 import java.util.Map;
@@ -16,7 +16,7 @@ public final class DelayedWills {
   private final Map<DeviceKey, Pending> pending = new ConcurrentHashMap<>();
   private final Timer timer;
   private final Elsewhere elsewhere;
-  private final BiConsumer<DeviceKey, Binary> tell;
+  private final BiConsumer<DeviceKey, Will> tell;
 
   /// Runs a task once, after a delay, on any thread.
   @FunctionalInterface
@@ -34,15 +34,15 @@ public final class DelayedWills {
   /// One connection's will. Compared by identity, so that it differs from a later one of the same
   /// device.
   private static final class Pending {
-    private final Binary will;
+    private final Will will;
     private Runnable callOff = () -> {};
 
-    Pending(Binary will) {
+    Pending(Will will) {
       this.will = will;
     }
   }
 
-  public DelayedWills(Timer timer, Elsewhere elsewhere, BiConsumer<DeviceKey, Binary> tell) {
+  public DelayedWills(Timer timer, Elsewhere elsewhere, BiConsumer<DeviceKey, Will> tell) {
     this.timer = timer;
     this.elsewhere = elsewhere;
     this.tell = tell;
@@ -50,7 +50,7 @@ public final class DelayedWills {
 
   /// The connection ended: the will is published after the delay, unless the device comes back
   /// before.
-  public void later(DeviceKey device, Binary will, Duration delay) {
+  public void later(DeviceKey device, Will will, Duration delay) {
     if (delay.isZero() || pending.size() >= MAX) {
       tell.accept(device, will);
       return;

@@ -2,24 +2,32 @@ package io.pushplanet.cm.uplink;
 
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket.Publish;
+import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.UserProperty;
+import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.cm.uplink.UplinkOutcome.Refused;
 import io.pushplanet.cm.uplink.UplinkOutcome.Taken;
 import io.pushplanet.cm.uplink.UplinkOutcome.Violation;
 import io.pushplanet.common.delivery.DeliveryEvent;
+import io.pushplanet.common.message.Json;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.wire.WireForm;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
 
 /// Makes events of the receipts and uplinks that devices publish. Thread-safe; does not block.
 public final class Uplinks {
@@ -104,7 +112,7 @@ public final class Uplinks {
       case RECEIPTS -> receipt(device, publish.payload(), confirmed);
       case UPLINK -> {
         metrics.uplinks.increment();
-        yield tell(uplink(device, publish.payload()), confirmed);
+        yield tell(uplink(device, publish.payload(), publish.properties()), confirmed);
       }
       default ->
           new Refused(
@@ -115,9 +123,9 @@ public final class Uplinks {
   /// The connection ended without DISCONNECT, so no client waits for an answer. While the broker is
   /// away the will is retried, unless the limit of unconfirmed events (`cm.uplink.max-open`) is
   /// reached: then it is dropped.
-  public void will(DeviceKey device, Binary payload) {
+  public void will(DeviceKey device, Will will) {
     metrics.wills.increment();
-    if (!lane.tell(uplink(device, payload), () -> {})) {
+    if (!lane.tell(uplink(device, will.payload(), will.properties()), () -> {})) {
       metrics.droppedWills.increment();
     }
   }
@@ -143,9 +151,27 @@ public final class Uplinks {
         "a receipt is {\"id\":\"<message id>\",\"event\":\"displayed|opened\"}");
   }
 
-  private DeliveryEvent uplink(DeviceKey device, Binary payload) {
+  private DeliveryEvent uplink(DeviceKey device, Binary payload, MqttProperties properties) {
     return new DeliveryEvent.Uplink(
-        device.app(), clock.instant(), device.device(), randomUuid().toString(), payload.bytes());
+        device.app(),
+        clock.instant(),
+        device.device(),
+        randomUuid().toString(),
+        payload.bytes(),
+        pairs(properties.userProperties()));
+  }
+
+  /// The decoder bounds their number and bytes
+  /// ([io.pushplanet.cm.mqtt.codec.PacketLimits]).
+  private static @Nullable Json pairs(List<UserProperty> properties) {
+    if (properties.isEmpty()) {
+      return null;
+    }
+    ArrayNode pairs = JSON.createArrayNode();
+    for (UserProperty property : properties) {
+      pairs.addArray().add(property.name()).add(property.value());
+    }
+    return WireForm.json(pairs);
   }
 
   /// A random UUID (version 4, RFC 9562), from the injected generator.

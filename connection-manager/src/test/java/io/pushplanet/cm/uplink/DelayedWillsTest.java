@@ -3,6 +3,9 @@ package io.pushplanet.cm.uplink;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.cm.mqtt.Binary;
+import io.pushplanet.cm.mqtt.MqttProperties;
+import io.pushplanet.cm.mqtt.QoS;
+import io.pushplanet.cm.mqtt.Will;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.session.DeviceKey;
@@ -31,11 +34,11 @@ class DelayedWillsTest {
               task.run();
             }
           },
-          (_, will) -> told.add(will.utf8()));
+          (_, will) -> told.add(will.payload().utf8()));
 
   @Test
   void mqtt_3_1_2_8_a_will_is_told_when_its_delay_is_over() {
-    wills.later(DEVICE, Binary.of("gone"), MINUTE);
+    wills.later(DEVICE, will("gone"), MINUTE);
     assertThat(told).isEmpty();
 
     due.getFirst().run();
@@ -45,7 +48,7 @@ class DelayedWillsTest {
 
   @Test
   void mqtt_3_1_3_9_a_will_is_not_told_when_the_client_is_back_before_its_delay_is_over() {
-    wills.later(DEVICE, Binary.of("gone"), MINUTE);
+    wills.later(DEVICE, will("gone"), MINUTE);
     var timer = due.getFirst();
     wills.cameBack(DEVICE, false);
 
@@ -56,7 +59,7 @@ class DelayedWillsTest {
 
   @Test
   void mqtt_3_1_2_8_a_will_is_told_when_a_clean_start_ends_its_session_before_its_delay_is_over() {
-    wills.later(DEVICE, Binary.of("gone"), MINUTE);
+    wills.later(DEVICE, will("gone"), MINUTE);
     var timer = due.getFirst();
 
     wills.cameBack(DEVICE, true);
@@ -69,20 +72,20 @@ class DelayedWillsTest {
   @Test
   void a_cancelled_will_is_not_kept() {
     for (int time = 0; time < 1_000; time++) {
-      wills.later(DEVICE, Binary.of("gone"), MINUTE);
+      wills.later(DEVICE, will("gone"), MINUTE);
       wills.cameBack(DEVICE, false);
     }
     assertThat(due).isEmpty();
 
     for (int time = 0; time < 1_000; time++) {
-      wills.later(DEVICE, Binary.of("gone"), MINUTE);
+      wills.later(DEVICE, will("gone"), MINUTE);
     }
     assertThat(due).as("the last one").hasSize(1);
   }
 
   @Test
   void mqtt_3_1_3_9_nor_when_it_is_back_at_another_node() {
-    wills.later(DEVICE, Binary.of("gone"), MINUTE);
+    wills.later(DEVICE, will("gone"), MINUTE);
     elsewhere.add(DEVICE);
 
     due.getFirst().run();
@@ -92,10 +95,10 @@ class DelayedWillsTest {
 
   @Test
   void a_will_of_a_later_connection_has_its_own_time() {
-    wills.later(DEVICE, Binary.of("first"), MINUTE);
+    wills.later(DEVICE, will("first"), MINUTE);
     var first = due.getFirst();
     wills.cameBack(DEVICE, false);
-    wills.later(DEVICE, Binary.of("second"), MINUTE);
+    wills.later(DEVICE, will("second"), MINUTE);
 
     first.run();
     assertThat(told).isEmpty();
@@ -105,9 +108,14 @@ class DelayedWillsTest {
 
   @Test
   void without_a_delay_it_is_told_at_once() {
-    wills.later(DEVICE, Binary.of("gone"), Duration.ZERO);
+    wills.later(DEVICE, will("gone"), Duration.ZERO);
 
     assertThat(told).containsExactly("gone");
     assertThat(due).isEmpty();
+  }
+
+  private static Will will(String payload) {
+    return new Will(
+        "push/uplink", Binary.of(payload), QoS.AT_LEAST_ONCE, false, MqttProperties.NONE);
   }
 }

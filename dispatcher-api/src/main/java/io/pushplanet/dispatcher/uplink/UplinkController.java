@@ -76,6 +76,9 @@ class UplinkController {
     if (text != null) {
       form.put("text", text);
     }
+    if (row.userProperties() instanceof String pairs) {
+      form.set("user_properties", WireForm.mapper().readTree(pairs));
+    }
     return form;
   }
 

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.statistics;
 
 import io.pushplanet.common.delivery.DeliveryEvent.Uplink;
+import io.pushplanet.common.message.Json;
 import io.pushplanet.gateway.database.Deadlocks;
 import io.pushplanet.gateway.database.Transactions;
 import java.time.Duration;
@@ -37,8 +38,8 @@ final class Uplinks {
 
   private static final BulkInsert INSERT =
       new BulkInsert(
-          "INSERT INTO uplinks (event_id, app_id, device_id, at, payload)",
-          5,
+          "INSERT INTO uplinks (event_id, app_id, device_id, at, payload, user_properties)",
+          6,
           "ON DUPLICATE KEY UPDATE event_id = event_id");
 
   private final JdbcTemplate database;
@@ -108,9 +109,15 @@ final class Uplinks {
     return database.query(sql.formatted(marks), (row, _) -> row.getString("id"), apps.toArray());
   }
 
-  private static Object[] values(Uplink uplink) {
-    return new Object[] {
-      uplink.id(), uplink.app().value(), uplink.device().value(), uplink.at(), uplink.payload()
+  private static @Nullable Object[] values(Uplink uplink) {
+    Json userProperties = uplink.userProperties();
+    return new @Nullable Object[] {
+      uplink.id(),
+      uplink.app().value(),
+      uplink.device().value(),
+      uplink.at(),
+      uplink.payload(),
+      userProperties == null ? null : userProperties.text()
     };
   }
 }

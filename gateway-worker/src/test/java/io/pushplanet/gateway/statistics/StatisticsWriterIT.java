@@ -40,6 +40,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -229,6 +230,32 @@ class StatisticsWriterIT {
     writer.write(List.of(uplink));
 
     assertThat(count("SELECT COUNT(*) FROM uplinks WHERE app_id = ?", SHOP)).isEqualTo(1);
+  }
+
+  @Test
+  void user_properties_of_an_uplink_are_kept() {
+    String pairs = "[[\"b\",\"1\"],[\"a\",\"\uD83C\uDF89\"],[\"b\",\"2\"]]";
+    DeliveryEvent.Uplink without = uplink(SHOP);
+    DeliveryEvent.Uplink with =
+        new DeliveryEvent.Uplink(
+            SHOP,
+            Instant.now(),
+            new DeviceId("d1"),
+            ids.next().value(),
+            new byte[0],
+            new Json(pairs));
+
+    writer.write(List.of(without, with));
+
+    assertThat(userProperties(without)).isNull();
+    assertThat(userProperties(with)).isEqualTo(pairs);
+  }
+
+  private @Nullable String userProperties(DeliveryEvent.Uplink uplink) {
+    return servers
+        .sql()
+        .queryForObject(
+            "SELECT user_properties FROM uplinks WHERE event_id = ?", String.class, uplink.id());
   }
 
   @Test
