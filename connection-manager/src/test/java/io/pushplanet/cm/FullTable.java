@@ -55,7 +55,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /// code. Used by `./pushplanet bench connections`.
 final class FullTable {
   private static final int BATCH = 1_000;
-  private static final AppId APP = new AppId("bench");
+  static final AppId APP = new AppId("bench");
   private static final Clock CLOCK = Clock.systemUTC();
   private static final PacketEncoder ENCODER = new PacketEncoder();
   private static final DeviceCredential CREDENTIAL =
@@ -153,10 +153,14 @@ final class FullTable {
             0,
             device.value(),
             APP.value(),
-            Binary.of(CREDENTIAL.mint(APP, device, Duration.ofDays(1))),
+            password(device),
             null,
             MqttProperties.NONE),
         MqttVersion.V3_1_1);
+  }
+
+  static Binary password(DeviceId device) {
+    return Binary.of(CREDENTIAL.mint(APP, device, Duration.ofDays(1)));
   }
 
   private static byte[] subscribe() {
@@ -178,7 +182,8 @@ final class FullTable {
     }
   }
 
-  private static ConnectionPipeline pipeline(
+  /// The node's own code behind the links, without other processes.
+  static ConnectionPipeline pipeline(
       SessionTable table, int sessions, AcceptGate gate, MeterRegistry meters) {
     var registrar =
         new Registrar(
