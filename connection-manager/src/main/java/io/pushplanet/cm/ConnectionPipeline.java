@@ -387,6 +387,13 @@ public final class ConnectionPipeline {
     public void stopping() {}
 
     @Override
+    public void pathDied() {
+      if (session != null) {
+        session.pathDied();
+      }
+    }
+
+    @Override
     public void closed() {
       retire();
     }

@@ -1,19 +1,28 @@
 package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
+import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
+import io.pushplanet.cm.mqtt.SubscriptionRequest;
+import io.pushplanet.cm.transport.CloseCause;
+import io.pushplanet.cm.transport.socket.Sockets;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Undisturbed;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
@@ -164,11 +173,75 @@ class DeadPathsIT {
     }
   }
 
+  /// At QoS 0 no PUBACK is missed, so only the kernel knows. It treats a peer that has no room for
+  /// bytes like one that does not answer.
+  @Test
+  void after_a_message_at_qos_0_the_kernel_finds_the_dead_path() throws Exception {
+    assumeTrue(Sockets.AUTO.resolved() == Sockets.EPOLL);
+    try (var impatient = TestNode.start("--cm.transport.user-timeout=1s");
+        var sender = new TestGateway(impatient, "gw-dead-paths-0");
+        var socket = new Socket()) {
+      socket.setReceiveBufferSize(4 * 1024);
+      socket.connect(new InetSocketAddress("127.0.0.1", impatient.port("mqtt")));
+      var deaf = new RawClient(socket, MqttVersion.V5);
+      deaf.send(RawClient.connect(MqttVersion.V5, device)).expect(MqttPacket.ConnAck.class);
+      deaf.send(
+              new MqttPacket.Subscribe(
+                  1,
+                  List.of(new SubscriptionRequest("push/messages", QoS.AT_MOST_ONCE)),
+                  MqttProperties.NONE))
+          .expect(MqttPacket.SubAck.class);
+
+      for (int count = 0; count < 20; count++) {
+        sender.send(
+            List.of(device),
+            TestNode.newMessage(),
+            '"' + "x".repeat(8 * 1024) + '"',
+            Duration.ofSeconds(30));
+      }
+
+      var meters = impatient.bean(MeterRegistry.class);
+      Eventually.within(
+          PATIENCE, () -> assertThat(closed(meters, CloseCause.DEAD_PATH)).isEqualTo(1));
+      assertThat(deadPaths(meters)).isEqualTo(1);
+      var directory = impatient.bean(SessionDirectory.class);
+      Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isEmpty());
+    }
+  }
+
+  @Test
+  void a_peer_that_resets_its_connection_has_no_dead_path() throws Exception {
+    var meters = node.bean(MeterRegistry.class);
+    double before = deadPaths();
+    double gone = closed(meters, CloseCause.PEER);
+    try (var socket = new Socket("127.0.0.1", node.port("mqtt"))) {
+      socket.setSoLinger(true, 0);
+      var client = new RawClient(socket, MqttVersion.V5);
+      client.send(RawClient.connect(MqttVersion.V5, device)).expect(MqttPacket.ConnAck.class);
+    }
+
+    Eventually.within(
+        PATIENCE, () -> assertThat(closed(meters, CloseCause.PEER)).isGreaterThan(gone));
+    assertThat(deadPaths()).isEqualTo(before);
+  }
+
+  private static double closed(MeterRegistry meters, CloseCause cause) {
+    return meters
+        .get("cm.transport.closed")
+        .tag("cause", cause.name().toLowerCase(Locale.ROOT))
+        .counter()
+        .count();
+  }
+
   private RawClient subscribed() throws Exception {
     return RawClient.subscribed(node.port("mqtt"), RawClient.connect(MqttVersion.V5, device));
   }
 
   private static double deadPaths() {
-    return node.bean(MeterRegistry.class).get("cm.session.dead.paths").counter().count();
+    return deadPaths(node.bean(MeterRegistry.class));
+  }
+
+  private static double deadPaths(MeterRegistry meters) {
+    return meters.get("cm.session.dead.paths").counter().count();
   }
 }

@@ -92,6 +92,10 @@ record NodeSettings(
   /// @param gatewayPendingBytes most bytes that wait for one gateway, with 80 bytes for each
   ///     packet, before the gateway is closed as a slow reader
   /// @param writeStall a peer that reads nothing for this time while bytes wait for it is closed
+  /// @param userTimeout a peer that acknowledges no bytes for this time while some are under way to
+  ///     it is given up by the kernel, so that a dead path is noticed after any packet; so is a peer
+  ///     that has no room for bytes for this time. 0 for the kernel's own limit, a quarter of an
+  ///     hour; without effect unless `cm.transport.sockets` is `epoll`
   /// @param backlog connections of each listener that wait to be accepted
   record Transport(
       @Min(0) @DefaultValue("0") int loops,
@@ -101,6 +105,7 @@ record NodeSettings(
       @NotNull @DefaultValue("256KB") DataSize pendingBytes,
       @NotNull @DefaultValue("16MB") DataSize gatewayPendingBytes,
       @NotNull @DurationMin(millis = 1) @DefaultValue("30s") Duration writeStall,
+      @NotNull @DurationMin @DefaultValue("30s") Duration userTimeout,
       @Positive @DefaultValue("1024") int backlog) {}
 
   /// @param maxSessions most devices on this node; the next device is told Server busy, or to go

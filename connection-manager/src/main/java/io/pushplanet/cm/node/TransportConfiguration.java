@@ -60,6 +60,7 @@ class TransportConfiguration {
         of.unauthenticatedBytes().toBytes(),
         partialBytes(of.partialBytes().toBytes()),
         of.writeStall(),
+        of.userTimeout(),
         of.backlog(),
         handshakeThreads == 0 ? Math.max(1, processors / 2) : handshakeThreads,
         settings.tls().handshakesWaiting());

@@ -461,6 +461,13 @@ public final class DeviceSession {
     return true;
   }
 
+  /// The kernel has given the connection up; [#end] follows.
+  public void pathDied() {
+    if (!gone) {
+      shared.metrics().deadPaths.increment();
+    }
+  }
+
   /// The connection ended. Returns the unacknowledged messages for the device's next connection to
   /// this node.
   public List<Unacknowledged> end() {

@@ -4,6 +4,8 @@ package io.pushplanet.cm.transport;
 public enum CloseCause {
   /// The peer closed or reset it.
   PEER,
+  /// The kernel gave it up, because the peer's system had not answered for too long.
+  DEAD_PATH,
   /// This node ended the connection: after a refusal, a DISCONNECT, a takeover.
   OURS,
   /// Too many bytes waited for the peer, or it read nothing for too long.

@@ -41,6 +41,7 @@ public final class Connection {
   private boolean closing;
   private boolean closed;
   private boolean peerFinished;
+  private boolean pathDead;
   // TLS or WebSocket has ended, while earlier bytes still wait to be read.
   private boolean ended;
   private boolean watched;
@@ -353,6 +354,17 @@ public final class Connection {
       wire.reading(false);
       loop.peerLeft(this);
     }
+  }
+
+  /// As [#peerLeft], with another cause of the close.
+  void pathDied() {
+    pathDead = true;
+    peerLeft();
+  }
+
+  /// Follows [#peerLeft].
+  void closeAfterPeer() {
+    close(pathDead ? CloseCause.DEAD_PATH : CloseCause.PEER);
   }
 
   private void decrypt(TlsLayer layer, ByteBuffer cipher) throws IOException {

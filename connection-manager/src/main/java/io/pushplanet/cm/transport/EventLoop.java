@@ -170,7 +170,7 @@ public final class EventLoop implements Loop {
   /// @return the port
   int listen(Listener listener, InetSocketAddress address, int backlog, Rate rate)
       throws IOException {
-    ListeningSocket socket = poller.listen(address, backlog);
+    ListeningSocket socket = poller.listen(address, backlog, settings.userTimeout());
     var acceptor = new Acceptor(this, socket, listener, rate);
     acceptors.add(acceptor);
     socket.open(acceptor);
@@ -328,7 +328,7 @@ public final class EventLoop implements Loop {
     long beganNanos = nanoTime.getAsLong();
     while (!peersLeft.isEmpty() && lookedNanos - beganNanos < LEFT_SLICE_NANOS) {
       Connection connection = peersLeft.remove();
-      guarded(connection, () -> connection.close(CloseCause.PEER));
+      guarded(connection, connection::closeAfterPeer);
       look();
     }
   }
@@ -486,6 +486,8 @@ public final class EventLoop implements Loop {
   void guarded(Connection connection, Step step) {
     try {
       step.run();
+    } catch (Wire.PathDead gone) {
+      connection.pathDied();
     } catch (IOException gone) {
       connection.peerLeft();
     } catch (RuntimeException | Error bug) {

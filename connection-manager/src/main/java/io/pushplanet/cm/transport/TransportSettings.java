@@ -11,6 +11,8 @@ import java.time.Duration;
 /// @param partialBytes how many bytes authenticated peers may make this process hold in partial
 ///     frames and in frames that wait to be read; peers of trusted listeners do not count
 /// @param writeStall a peer that reads nothing for this long while bytes wait for it is closed
+/// @param userTimeout the kernel ends a connection whose peer acknowledges nothing for this long
+///     while bytes are under way to it; 0 for the kernel's own limit. Without effect on java.nio
 /// @param backlog of each listening socket; shorter where a low rate would leave only clients in it
 ///     that have given up
 /// @param handshakeThreads how many TLS handshakes are worked on at once
@@ -21,6 +23,7 @@ public record TransportSettings(
     long unauthenticatedBytes,
     long partialBytes,
     Duration writeStall,
+    Duration userTimeout,
     int backlog,
     int handshakeThreads,
     int handshakesWaiting) {

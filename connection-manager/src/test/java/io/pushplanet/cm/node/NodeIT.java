@@ -69,7 +69,7 @@ class NodeIT {
         Transport.start(
             List.of(),
             new TransportSettings(
-                1, Sockets.AUTO, 1 << 20, 1 << 20, Duration.ofMinutes(5), 16, 1, 1),
+                1, Sockets.AUTO, 1 << 20, 1 << 20, Duration.ofMinutes(5), Duration.ZERO, 16, 1, 1),
             gate,
             new Heap(),
             meters,

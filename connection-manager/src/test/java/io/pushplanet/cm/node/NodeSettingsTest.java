@@ -45,6 +45,7 @@ class NodeSettingsTest {
       assertThat(settings.drain().longestAtStop()).isEqualTo(Duration.ofSeconds(10));
       assertThat(settings.keepAlive().learn()).isTrue();
       assertThat(settings.keepAlive().deadPathAfter()).isEqualTo(Duration.ofSeconds(20));
+      assertThat(settings.transport().userTimeout()).isEqualTo(Duration.ofSeconds(30));
       assertThat(settings.uplink().bytes().toBytes()).isEqualTo(4096);
       assertThat(settings.uplink().perSecond()).isEqualTo(10);
       assertThat(settings.uplink().burst()).isEqualTo(1_000);

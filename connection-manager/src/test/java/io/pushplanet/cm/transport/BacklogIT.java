@@ -24,7 +24,15 @@ class BacklogIT {
   void a_line_that_overflows_is_told_when_it_begins_and_when_it_is_over() throws Exception {
     var settings =
         new TransportSettings(
-            1, Sockets.AUTO, 1 << 20, 1 << 20, Duration.ofSeconds(30), ONE_IN_LINE, 1, 1000);
+            1,
+            Sockets.AUTO,
+            1 << 20,
+            1 << 20,
+            Duration.ofSeconds(30),
+            Duration.ZERO,
+            ONE_IN_LINE,
+            1,
+            1000);
     var crowd = new ArrayList<SocketChannel>();
     try (var log = new LogLines(Pressure.class);
         // Accepts one connection a second.

@@ -70,7 +70,15 @@ final class EchoServer implements AutoCloseable {
 
   private static TransportSettings settings(int loops, Sockets sockets, long unauthenticatedBytes) {
     return new TransportSettings(
-        loops, sockets, unauthenticatedBytes, 1 << 20, Duration.ofSeconds(30), 1024, 1, 1000);
+        loops,
+        sockets,
+        unauthenticatedBytes,
+        1 << 20,
+        Duration.ofSeconds(30),
+        Duration.ZERO,
+        1024,
+        1,
+        1000);
   }
 
   int port() {

@@ -43,7 +43,15 @@ public final class FakeSockets implements AutoCloseable {
             0,
             new EventLoop.Shared(
                 new TransportSettings(
-                    1, Sockets.AUTO, 1 << 20, 1 << 20, Duration.ofSeconds(30), 1, 1, 1),
+                    1,
+                    Sockets.AUTO,
+                    1 << 20,
+                    1 << 20,
+                    Duration.ofSeconds(30),
+                    Duration.ZERO,
+                    1,
+                    1,
+                    1),
                 new TransportMetrics(meters),
                 new UnauthenticatedBudgets(1 << 20, List.of(listener)),
                 new ByteBudget(1 << 20, null),

@@ -70,7 +70,15 @@ final class OneLoop {
     return Transport.start(
         List.of(listener),
         new TransportSettings(
-            1, Sockets.AUTO, 64 * 1024 * 1024, PARTIAL_BYTES, Duration.ofMinutes(5), 1024, 1, 1000),
+            1,
+            Sockets.AUTO,
+            64 * 1024 * 1024,
+            PARTIAL_BYTES,
+            Duration.ofMinutes(5),
+            Duration.ZERO,
+            1024,
+            1,
+            1000),
         new AcceptGate(GateSettings.OPEN, nanoTime.getAsLong(), new SplittableRandom(1)),
         heap,
         meters,

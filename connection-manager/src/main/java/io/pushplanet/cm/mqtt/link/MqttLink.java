@@ -345,6 +345,9 @@ public final class MqttLink implements ConnectionHandler, Link {
 
   @Override
   public void closed(CloseCause cause) {
+    if (cause == CloseCause.DEAD_PATH) {
+      peer.pathDied();
+    }
     peer.closed();
   }
 }

@@ -21,6 +21,10 @@ public interface MqttPeer {
   /// This process stops, and the link closes after this call. The peer may send a last packet.
   void stopping();
 
+  /// The kernel has given the connection up, because the peer's system had not answered for too
+  /// long. [#closed] follows.
+  default void pathDied() {}
+
   /// The connection has ended, though its socket may linger. No call follows.
   void closed();
 }

@@ -17,6 +17,7 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +47,7 @@ final class EpollPoller implements Poller {
   private static final int TCP_KEEPIDLE = 4;
   private static final int TCP_KEEPINTVL = 5;
   private static final int TCP_KEEPCNT = 6;
+  private static final int TCP_USER_TIMEOUT = 18;
   private static final int IPPROTO_IPV6 = 41;
   private static final int IPV6_V6ONLY = 26;
   private static final int SHUT_WR = 1;
@@ -57,6 +59,10 @@ final class EpollPoller implements Poller {
 
   /// EINTR, EPROTO, ECONNABORTED: the client has gone, and is no longer in the accept queue.
   private static final Set<Integer> CLIENT_GONE = Set.of(4, 71, 103);
+
+  /// ENETUNREACH, ETIMEDOUT, EHOSTUNREACH: the kernel has given up. It names what a router last
+  /// told it, and otherwise the time.
+  private static final Set<Integer> PATH_DEAD = Set.of(101, 110, 113);
 
   // ENFILE, EMFILE.
   private static final Set<Integer> NO_DESCRIPTOR = Set.of(23, 24);
@@ -170,7 +176,8 @@ final class EpollPoller implements Poller {
   }
 
   @Override
-  public ListeningSocket listen(InetSocketAddress where, int backlog) throws IOException {
+  public ListeningSocket listen(InetSocketAddress where, int backlog, Duration unacknowledged)
+      throws IOException {
     boolean everywhere = where.getAddress().isAnyLocalAddress();
     boolean v6 = everywhere ? !ONLY_IPV4 : where.getAddress() instanceof Inet6Address;
     int socket = syscalls.socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | NONBLOCK_AND_CLOEXEC);
@@ -188,6 +195,7 @@ final class EpollPoller implements Poller {
       option(socket, IPPROTO_TCP, TCP_KEEPIDLE, (int) KEEP_ALIVE_AFTER.toSeconds());
       option(socket, IPPROTO_TCP, TCP_KEEPINTVL, (int) KEEP_ALIVE_EVERY.toSeconds());
       option(socket, IPPROTO_TCP, TCP_KEEPCNT, KEEP_ALIVE_PROBES);
+      option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, millis(unacknowledged));
       if (v6) {
         option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
       }
@@ -221,7 +229,14 @@ final class EpollPoller implements Poller {
 
   private static int noneOrThrow(String call, int result) throws IOException {
     boolean none = result == 0 || result == -Syscalls.EAGAIN || result == -Syscalls.EINTR;
+    if (!none && PATH_DEAD.contains(-result)) {
+      throw new Wire.PathDead(Syscalls.failed(call, result));
+    }
     return none ? 0 : orThrow(call, result);
+  }
+
+  private static int millis(Duration time) {
+    return (int) Math.min(time.toMillis(), Integer.MAX_VALUE);
   }
 
   /// The address of the buffer's first remaining byte. The buffer must stay reachable during the

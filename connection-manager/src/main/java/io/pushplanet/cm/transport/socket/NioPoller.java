@@ -10,6 +10,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,7 +51,8 @@ final class NioPoller implements Poller {
   }
 
   @Override
-  public ListeningSocket listen(InetSocketAddress address, int backlog) throws IOException {
+  public ListeningSocket listen(InetSocketAddress address, int backlog, Duration unacknowledged)
+      throws IOException {
     var channel = ServerSocketChannel.open();
     try {
       channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);

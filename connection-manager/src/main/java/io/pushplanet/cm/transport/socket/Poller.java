@@ -20,7 +20,8 @@ public interface Poller extends AutoCloseable {
   /// The time between two probes.
   Duration KEEP_ALIVE_EVERY = Duration.ofSeconds(75);
 
-  /// After this many unanswered probes the kernel ends the connection.
+  /// After this many unanswered probes the kernel ends the connection; after the first one where
+  /// unacknowledged bytes have a limit, too ([#listen]).
   int KEEP_ALIVE_PROBES = 8;
 
   /// Receives the ready sockets, within [#poll].
@@ -48,7 +49,12 @@ public interface Poller extends AutoCloseable {
   ///
   /// @param address port 0 takes any free one; the wildcard takes IPv4 and IPv6
   /// @param backlog connections that may wait to be accepted
-  ListeningSocket listen(InetSocketAddress address, int backlog) throws IOException;
+  /// @param unacknowledged the kernel ends a connection when bytes sent to its peer have been
+  ///     unacknowledged, or the peer has had no room for more, for this long (TCP_USER_TIMEOUT,
+  ///     https://man7.org/linux/man-pages/man7/tcp.7.html); milliseconds count, and 0 leaves it to
+  ///     the kernel, which takes a quarter of an hour. Without effect on java.nio
+  ListeningSocket listen(InetSocketAddress address, int backlog, Duration unacknowledged)
+      throws IOException;
 
   /// Sockets stay open; their owners close them first.
   @Override

@@ -36,4 +36,12 @@ public interface Wire {
 
   /// Closes by RST: bytes under way are dropped, and the kernel keeps no TIME_WAIT.
   void reset();
+
+  /// The kernel has ended the connection because the peer's system has not answered for too long.
+  /// Thrown by [#read] or [#write], where the platform tells the reason: java.nio does not.
+  final class PathDead extends IOException {
+    PathDead(IOException error) {
+      super(error);
+    }
+  }
 }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.io.IOException;
@@ -32,8 +33,14 @@ class EpollPollerTest {
   private static final int TCP_KEEPIDLE = 4;
   private static final int TCP_KEEPINTVL = 5;
   private static final int TCP_KEEPCNT = 6;
+  private static final int TCP_USER_TIMEOUT = 18;
   private static final int SOL_SOCKET = 1;
   private static final int SO_KEEPALIVE = 9;
+  private static final int EPIPE = 32;
+  private static final int ENETUNREACH = 101;
+  private static final int ECONNRESET = 104;
+  private static final int ETIMEDOUT = 110;
+  private static final int EHOSTUNREACH = 113;
 
   @Test
   void is_what_auto_stands_for_here() {
@@ -82,6 +89,77 @@ class EpollPollerTest {
       assertThat(option(wire, IPPROTO_TCP, TCP_KEEPINTVL)).isEqualTo(75);
       assertThat(option(wire, IPPROTO_TCP, TCP_KEEPCNT)).isEqualTo(8);
     });
+  }
+
+  @Test
+  void an_accepted_socket_waits_for_acknowledgements_as_long_as_its_listening_socket()
+      throws Exception {
+    inAccepted(
+        Duration.ofSeconds(30),
+        (wire, _) -> assertThat(option(wire, IPPROTO_TCP, TCP_USER_TIMEOUT)).isEqualTo(30_000));
+    inAccepted((wire, _) -> assertThat(option(wire, IPPROTO_TCP, TCP_USER_TIMEOUT)).isZero());
+    inAccepted(
+        Duration.ofDays(1_000),
+        (wire, _) ->
+            assertThat(option(wire, IPPROTO_TCP, TCP_USER_TIMEOUT)).isEqualTo(Integer.MAX_VALUE));
+  }
+
+  /// The kernel counts a peer that has no room like one that does not answer.
+  @Test
+  void a_connection_that_the_kernel_has_given_up_says_so() throws Exception {
+    inAccepted(
+        Duration.ofMillis(500),
+        (wire, _) -> {
+          var some = ByteBuffer.allocateDirect(64 * 1024);
+          assertThatExceptionOfType(Wire.PathDead.class)
+              .isThrownBy(() -> {
+                long beganNanos = System.nanoTime();
+                while (System.nanoTime() - beganNanos < Duration.ofSeconds(60).toNanos()) {
+                  wire.write(some.clear());
+                  Thread.onSpinWait();
+                }
+              });
+        });
+  }
+
+  /// A router's last word stands in for the time.
+  @ParameterizedTest
+  @ValueSource(ints = {ENETUNREACH, ETIMEDOUT, EHOSTUNREACH})
+  void a_dead_path_has_several_errors(int error) throws Exception {
+    withErrors(
+        error,
+        (wire, _) -> {
+          var bytes = ByteBuffer.allocateDirect(8);
+          assertThatExceptionOfType(Wire.PathDead.class).isThrownBy(() -> wire.read(bytes));
+          assertThatExceptionOfType(Wire.PathDead.class).isThrownBy(() -> wire.write(bytes));
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {ECONNRESET, EPIPE})
+  void a_peer_that_has_gone_is_no_dead_path(int error) throws Exception {
+    withErrors(
+        error,
+        (wire, _) ->
+            assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> wire.read(ByteBuffer.allocateDirect(8)))
+                .isNotInstanceOf(Wire.PathDead.class));
+  }
+
+  private static void withErrors(int error, Step step) throws Exception {
+    var broken =
+        new Syscalls() {
+          @Override
+          int recv(int socket, long address, int bytes) {
+            return -error;
+          }
+
+          @Override
+          int send(int socket, long address, int bytes) {
+            return -error;
+          }
+        };
+    inAccepted(new EpollPoller(broken), Duration.ZERO, step);
   }
 
   @Test
@@ -218,8 +296,17 @@ class EpollPollerTest {
   }
 
   private static void inAccepted(Step step) throws Exception {
-    try (var poller = Sockets.EPOLL.open()) {
-      var door = poller.listen(new InetSocketAddress("127.0.0.1", 0), 16);
+    inAccepted(Duration.ZERO, step);
+  }
+
+  private static void inAccepted(Duration unacknowledged, Step step) throws Exception {
+    inAccepted(Sockets.EPOLL.open(), unacknowledged, step);
+  }
+
+  private static void inAccepted(Poller opened, Duration unacknowledged, Step step)
+      throws Exception {
+    try (var poller = opened) {
+      var door = poller.listen(new InetSocketAddress("127.0.0.1", 0), 16, unacknowledged);
       door.open(door);
       try (var peer = new Socket("127.0.0.1", door.port())) {
         poller.poll(Duration.ofSeconds(30).toNanos(), (_, _, _) -> {});

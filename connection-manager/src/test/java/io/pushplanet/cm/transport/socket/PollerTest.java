@@ -57,7 +57,7 @@ class PollerTest {
   void open() throws Exception {
     Assumptions.assumeTrue(sockets == Sockets.NIO || EpollPoller.isSupported());
     poller = sockets.open();
-    door = poller.listen(new InetSocketAddress("127.0.0.1", 0), 16);
+    door = poller.listen(new InetSocketAddress("127.0.0.1", 0), 16, Duration.ZERO);
     door.open(DOOR);
   }
 
@@ -342,21 +342,21 @@ class PollerTest {
 
   @Test
   void two_doors_share_a_port_and_a_port_that_another_program_has_is_refused() throws Exception {
-    var same = poller.listen(new InetSocketAddress("127.0.0.1", door.port()), 16);
+    var same = poller.listen(new InetSocketAddress("127.0.0.1", door.port()), 16, Duration.ZERO);
     assertThat(same.port()).isEqualTo(door.port());
     same.close();
 
     try (var other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       var taken = new InetSocketAddress("127.0.0.1", other.getLocalPort());
       assertThatExceptionOfType(IOException.class)
-          .isThrownBy(() -> poller.listen(taken, 16))
+          .isThrownBy(() -> poller.listen(taken, 16, Duration.ZERO))
           .withMessageContaining("Address already in use");
     }
   }
 
   @Test
   void the_wildcard_takes_ipv4_and_names_it_as_it_is() throws Exception {
-    var everywhere = poller.listen(new InetSocketAddress("0.0.0.0", 0), 16);
+    var everywhere = poller.listen(new InetSocketAddress("0.0.0.0", 0), 16, Duration.ZERO);
     opened.add(everywhere::close);
     everywhere.open("everywhere");
 
@@ -371,7 +371,7 @@ class PollerTest {
   void the_wildcard_takes_ipv6_where_there_is_any() throws Exception {
     var loopback = InetAddress.getByName("::1");
     Assumptions.assumeTrue(NetworkInterface.getByInetAddress(loopback) != null);
-    var everywhere = poller.listen(new InetSocketAddress("0.0.0.0", 0), 16);
+    var everywhere = poller.listen(new InetSocketAddress("0.0.0.0", 0), 16, Duration.ZERO);
     opened.add(everywhere::close);
     everywhere.open("everywhere");
 
