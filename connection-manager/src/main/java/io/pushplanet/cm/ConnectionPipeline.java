@@ -285,6 +285,7 @@ public final class ConnectionPipeline {
       List<DetachedWindows.Unacknowledged> left =
           detached.take(device, remembered == null ? 0 : remembered.epoch());
       if (remembered != null) {
+        made.expectRepeats(remembered.unacknowledged(), left);
         made.resume(remembered.subscription(), left);
       }
       Rate rate = inboundShared.rates().of(device);
@@ -414,6 +415,7 @@ public final class ConnectionPipeline {
       }
       boolean subscribed = ended.subscription() != null;
       List<DetachedWindows.Unacknowledged> left = ended.end();
+      List<MessageId> mayHaveReceived = ended.mayHaveReceived(left);
       boolean wasCurrent = sessions.remove(ended);
       if (ended.terms().isPersistent()) {
         // A session without a subscription is remembered, too. The directory may have forgotten the
@@ -426,7 +428,7 @@ public final class ConnectionPipeline {
             subscribed ? left : List.of());
       }
       if (wasCurrent) {
-        registrar.release(ended, ended.terms().expirySeconds());
+        registrar.release(ended, ended.terms().expirySeconds(), mayHaveReceived);
       }
       if (will != null) {
         tell(will, ended, wasCurrent && !ended.isLost());

@@ -266,6 +266,92 @@ class TakeoverIT {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_1_1_a_message_that_the_former_node_sent_has_dup_after_the_takeover(
+      MqttVersion version) throws Exception {
+    var message = TestNode.newMessage();
+    try (var here = persistent(first, version);
+        var its = new TestGateway(second, "gw-of-" + device.device().value())) {
+      here.subscribe().expect(MqttPacket.SubAck.class);
+      var outcomes = gateway.send(List.of(device), message, "{\"n\":1}", PATIENCE);
+      assertThat(here.expect(MqttPacket.Publish.class).duplicate()).as("the first time").isFalse();
+
+      try (var there = persistent(second, version)) {
+        // As a gateway does with a message that comes back to it.
+        assertThat(TestGateway.next(outcomes).result()).isEqualTo(Result.NOT_HERE);
+        var again = its.send(List.of(device), message, "{\"n\":1}", PATIENCE);
+        its.send(List.of(device), TestNode.newMessage(), "{\"n\":2}", PATIENCE);
+
+        var repeat = there.expect(MqttPacket.Publish.class);
+        assertThat(repeat.payload()).isEqualTo(Binary.of("{\"n\":1}"));
+        assertThat(repeat.duplicate()).isTrue();
+        var fresh = there.expect(MqttPacket.Publish.class);
+        assertThat(fresh.payload()).isEqualTo(Binary.of("{\"n\":2}"));
+        assertThat(fresh.duplicate()).isFalse();
+        SharedNode.acknowledge(there, repeat);
+        assertThat(TestGateway.next(again).result()).isEqualTo(Result.DELIVERED);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_3_1_1_so_it_has_if_the_device_was_away_in_between(MqttVersion version)
+      throws Exception {
+    first.park(device, "slot", TestNode.newMessage(), "{\"n\":1}", Duration.ofHours(1));
+    try (var here = persistent(first, version)) {
+      here.subscribe().expect(MqttPacket.SubAck.class);
+      assertThat(here.expect(MqttPacket.Publish.class).duplicate()).as("the first time").isFalse();
+    }
+    var directory = first.bean(SessionDirectory.class);
+    Eventually.within(PATIENCE, () -> assertThat(directory.owner(device)).isEmpty());
+    first.park(device, "other", TestNode.newMessage(), "{\"n\":2}", Duration.ofHours(1));
+
+    try (var there = persistent(second, version)) {
+      var repeat = there.expect(MqttPacket.Publish.class);
+      assertThat(repeat.payload()).isEqualTo(Binary.of("{\"n\":1}"));
+      assertThat(repeat.duplicate()).isTrue();
+      var fresh = there.expect(MqttPacket.Publish.class);
+      assertThat(fresh.payload()).isEqualTo(Binary.of("{\"n\":2}"));
+      assertThat(fresh.duplicate()).isFalse();
+    }
+  }
+
+  /// The device takes one message at a time, so the second one waits at the former node.
+  @Test
+  void a_message_that_the_former_node_gave_back_unsent_has_no_dup() throws Exception {
+    var sent = TestNode.newMessage();
+    var waiting = TestNode.newMessage();
+    var one =
+        MqttProperties.builder()
+            .number(PropertyId.SESSION_EXPIRY_INTERVAL, 3_600)
+            .number(PropertyId.RECEIVE_MAXIMUM, 1)
+            .build();
+    try (var here =
+            RawClient.subscribed(
+                first.port("mqtt"), RawClient.connect(MqttVersion.V5, device, false, one));
+        var its = new TestGateway(second, "gw-of-" + device.device().value())) {
+      var outcomes = gateway.send(List.of(device), sent, "{\"n\":1}", PATIENCE);
+      here.expect(MqttPacket.Publish.class);
+      var others = gateway.send(List.of(device), waiting, "{\"n\":2}", PATIENCE);
+
+      try (var there = persistent(second, MqttVersion.V5)) {
+        assertThat(TestGateway.next(outcomes).result()).isEqualTo(Result.NOT_HERE);
+        assertThat(TestGateway.next(others).result()).isEqualTo(Result.NOT_HERE);
+        its.send(List.of(device), waiting, "{\"n\":2}", PATIENCE);
+
+        var publish = there.expect(MqttPacket.Publish.class);
+        assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":2}"));
+        assertThat(publish.duplicate()).isFalse();
+      }
+    }
+  }
+
+  private RawClient persistent(TestNode node, MqttVersion version) throws Exception {
+    return RawClient.connected(node.port("mqtt"), SharedNode.persistent(device, version));
+  }
+
   /// A persistent session with an unacknowledged message.
   private void leaveUnacknowledged(RawClient here) throws Exception {
     here.send(SharedNode.persistent(device, MqttVersion.V5));

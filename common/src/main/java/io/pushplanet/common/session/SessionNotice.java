@@ -1,6 +1,9 @@
 package io.pushplanet.common.session;
 
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.node.NodeId;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -14,11 +17,23 @@ public sealed interface SessionNotice {
 
   /// The former owner has released the device that this node claimed:
   /// `left|epoch|session|app/device`. Nodes of an earlier version do not take it for a [Takeover]
-  /// and ignore it.
+  /// and ignore it. Where messages are unacknowledged, `left|epoch|session|id,id…|app/device`
+  /// precedes it, which only later versions read.
   ///
   /// @param epoch under which the session ended on the former owner
   /// @param session in the nodes' own form; empty when there is nothing to resume
-  record SessionRelease(DeviceKey device, long epoch, String session) implements SessionNotice {}
+  /// @param unacknowledged messages that the former owner has sent to the device
+  record SessionRelease(
+      DeviceKey device, long epoch, String session, List<MessageId> unacknowledged)
+      implements SessionNotice {
+    public SessionRelease {
+      unacknowledged = List.copyOf(unacknowledged);
+    }
+
+    public SessionRelease(DeviceKey device, long epoch, String session) {
+      this(device, epoch, session, List.of());
+    }
+  }
 
   /// The device was deleted, and its passwords that end in this second of the epoch or sooner are
   /// denied: `denied|epoch|ends|app/device`, as [Denials] writes it.
@@ -44,11 +59,20 @@ public sealed interface SessionNotice {
                         DeviceKey.parse(parts[2]),
                         new SessionOwner(new NodeId(parts[1]), Long.parseLong(parts[0])));
             case 4 -> ofFour(parts);
+            case 5 -> parts[0].equals("left") ? ofFive(parts) : null;
             default -> null;
           });
     } catch (IllegalArgumentException malformed) {
       return Optional.empty();
     }
+  }
+
+  private static SessionNotice ofFive(String[] parts) {
+    return new SessionRelease(
+        DeviceKey.parse(parts[4]),
+        Long.parseLong(parts[1]),
+        parts[2],
+        Arrays.stream(parts[3].split(",", -1)).map(MessageId::new).toList());
   }
 
   private static @Nullable SessionNotice ofFour(String[] parts) {

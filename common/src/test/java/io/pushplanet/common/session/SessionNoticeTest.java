@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.SessionNotice.Denial;
 import io.pushplanet.common.session.SessionNotice.Handover;
 import io.pushplanet.common.session.SessionNotice.SessionRelease;
 import io.pushplanet.common.session.SessionNotice.Takeover;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,6 +33,16 @@ class SessionNoticeTest {
   @Test
   void a_release_may_have_nothing_to_resume() {
     assertThat(SessionNotice.parse("left|7||shop/d1")).contains(new SessionRelease(D1, 7, ""));
+  }
+
+  @Test
+  void a_release_may_name_unacknowledged_messages() {
+    String one = "0190b8a0-0000-7000-8000-000000000001";
+    String two = "0190b8a0-0000-7000-8000-000000000002";
+
+    assertThat(SessionNotice.parse("left|7|1,0|" + one + "," + two + "|shop/d1"))
+        .contains(
+            new SessionRelease(D1, 7, "1,0", List.of(new MessageId(one), new MessageId(two))));
   }
 
   @Test
@@ -65,6 +77,8 @@ class SessionNoticeTest {
         "left||1,0|shop/d1",
         "left|7|1,0|",
         "left|7|1,0|shop/d1|more",
+        "left|7|1,0||shop/d1",
+        "left|7|1,0|no-id|shop/d1",
         "denied|7|shop/d1",
         "denied|7|x|shop/d1",
         "denied|7||shop/d1",

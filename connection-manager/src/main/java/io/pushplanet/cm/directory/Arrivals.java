@@ -75,11 +75,13 @@ final class Arrivals {
       return List.copyOf(all);
     }
 
-    /// Of several releases that answer the claim, one that describes a session.
+    /// Of several releases that answer the claim, the one that says most of a session.
     Optional<SessionRelease> answerTo(WaitingClaim claim) {
       return releases.stream()
           .filter(claim::isAnsweredBy)
-          .max(Comparator.comparing(release -> !release.session().isEmpty()));
+          .max(
+              Comparator.comparing((SessionRelease release) -> !release.session().isEmpty())
+                  .thenComparing(release -> release.unacknowledged().size()));
     }
   }
 

@@ -1,6 +1,7 @@
 package io.pushplanet.cm.directory;
 
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionOwner;
 import java.util.Collection;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// What all nodes share about devices: the owner of each device, and the subscriptions of
@@ -20,7 +22,28 @@ import org.jspecify.annotations.Nullable;
 public interface Directory {
   /// @param subscription null when the device left without one
   /// @param epoch of the connection that held the session before
-  record RememberedSession(@Nullable Subscription subscription, long epoch) {}
+  /// @param unacknowledged messages that the device may have received on that connection
+  record RememberedSession(
+      @Nullable Subscription subscription, long epoch, List<MessageId> unacknowledged) {
+    public RememberedSession {
+      unacknowledged = List.copyOf(unacknowledged);
+    }
+
+    public RememberedSession(@Nullable Subscription subscription, long epoch) {
+      this(subscription, epoch, List.of());
+    }
+
+    /// The session with these messages, too.
+    RememberedSession with(List<MessageId> others) {
+      if (others.isEmpty()) {
+        return this;
+      }
+      return new RememberedSession(
+          subscription,
+          epoch,
+          Stream.concat(unacknowledged.stream(), others.stream()).distinct().toList());
+    }
+  }
 
   /// What a connecting device wants of its former session.
   enum FormerSession {
@@ -63,9 +86,29 @@ public interface Directory {
     /// @param left the subscription at the end; null when there was none, which is remembered only
     ///     if this node owned the device until the end
     /// @param passwordEnds as in [Claim]
+    /// @param unacknowledged messages that the device may have received; remembered with the
+    ///     subscription
     record End(
-        DeviceKey device, long epoch, long seconds, @Nullable Subscription left, long passwordEnds)
-        implements Command {}
+        DeviceKey device,
+        long epoch,
+        long seconds,
+        @Nullable Subscription left,
+        long passwordEnds,
+        List<MessageId> unacknowledged)
+        implements Command {
+      public End {
+        unacknowledged = List.copyOf(unacknowledged);
+      }
+
+      public End(
+          DeviceKey device,
+          long epoch,
+          long seconds,
+          @Nullable Subscription left,
+          long passwordEnds) {
+        this(device, epoch, seconds, left, passwordEnds, List.of());
+      }
+    }
   }
 
   /// The result of a command.

@@ -28,7 +28,7 @@ final class PendingReleases {
   /// Keeps the command if it ends a connection.
   void keep(Command command) {
     switch (command) {
-      case Command.End(DeviceKey device, long epoch, _, _, _) ->
+      case Command.End(DeviceKey device, long epoch, _, _, _, _) ->
           keep(device, new End(epoch, command));
       case Command.Release(DeviceKey device, long epoch) -> keep(device, new End(epoch, command));
       case Command.Claim _, Command.Remember _, Command.Forget _, Command.ConfirmRelease _ -> {}

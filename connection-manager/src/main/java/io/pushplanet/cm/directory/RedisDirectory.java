@@ -2,6 +2,7 @@ package io.pushplanet.cm.directory;
 
 import io.pushplanet.cm.session.SessionTerms;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.redis.Script;
@@ -110,14 +111,28 @@ final class RedisDirectory implements Directory {
               claimant.epoch() - 1,
               0,
               device,
-              claimant.node().value() + " " + SessionText.of(session));
-      case Command.End(_, long epoch, long seconds, Subscription left, long ends) -> {
+              claimant.node().value()
+                  + " "
+                  + SessionText.of(session)
+                  + behind(session.map(RememberedSession::unacknowledged).orElse(List.of())));
+      case Command.End(
+              _,
+              long epoch,
+              long seconds,
+              Subscription left,
+              long ends,
+              List<MessageId> unacknowledged) -> {
         long millis =
             Math.min(
                 Duration.ofSeconds(seconds).toMillis(), SessionTerms.LONGEST_EXPIRY.toMillis());
-        put(into, "end", epoch, ends, device, millis + " " + SessionText.of(left));
+        String more = millis + " " + SessionText.of(left) + behind(unacknowledged);
+        put(into, "end", epoch, ends, device, more);
       }
     }
+  }
+
+  private static String behind(List<MessageId> unacknowledged) {
+    return unacknowledged.isEmpty() ? "" : " " + SessionText.of(unacknowledged);
   }
 
   private static String word(FormerSession former) {
@@ -149,11 +164,15 @@ final class RedisDirectory implements Directory {
     }
     int first = line.indexOf(BETWEEN);
     int second = line.indexOf(BETWEEN, first + 1);
+    int third = line.indexOf(BETWEEN, second + 1);
     return new Answer.Claimed(
         Long.parseLong(line, 0, line.indexOf('|'), 10),
         SessionDirectory.parse(line.substring(first + 1, second)),
         line.charAt(second + 1) == HEARD,
-        SessionText.read(line.substring(second + 2)));
+        third < 0
+            ? SessionText.read(line.substring(second + 2))
+            : SessionText.read(line.substring(second + 2, third))
+                .map(held -> held.with(SessionText.readMessages(line.substring(third + 1)))));
   }
 
   @Override

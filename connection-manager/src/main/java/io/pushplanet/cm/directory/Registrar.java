@@ -10,6 +10,7 @@ import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.cm.transport.Loop;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.session.DeviceKey;
@@ -45,6 +46,9 @@ import org.slf4j.LoggerFactory;
 /// drained.
 public final class Registrar implements OwnershipDoubts, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
+
+  /// Four times a usual window. Others are sent again without DUP.
+  private static final int MAX_UNACKNOWLEDGED = 64;
 
   private final Directory directory;
   private final NodeId node;
@@ -225,11 +229,13 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     request.then().accept(new Claim.Taken(epoch, Optional.empty()));
   }
 
-  /// The session that the directory remembers, or else the one that the former owner described.
+  /// The session that the directory remembers, or else the one that the former owner described. The
+  /// directory does not know what a connection that was taken over has sent.
   private Optional<RememberedSession> inherited(
       Request request, Answer.Claimed claimed, Optional<RememberedSession> released) {
     if (request.former() == FormerSession.FORGET || claimed.remembered().isPresent()) {
-      return claimed.remembered();
+      List<MessageId> sent = released.map(RememberedSession::unacknowledged).orElse(List.of());
+      return claimed.remembered().map(held -> held.with(sent));
     }
     if (request.former() == FormerSession.RESUME) {
       released
@@ -285,7 +291,12 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     background.send(
         held.<Command>map(session ->
                 new Command.End(
-                    device, claim.epoch(), expirySeconds, session.subscription(), passwordEnds))
+                    device,
+                    claim.epoch(),
+                    expirySeconds,
+                    session.subscription(),
+                    passwordEnds,
+                    session.unacknowledged()))
             .orElseGet(() -> new Command.Release(device, claim.epoch())));
     if (!arrivals.isArriving(device)) {
       pendingTakeovers.confirm(device, held);
@@ -314,15 +325,23 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   /// continued on another node.
   ///
   /// @param expirySeconds as the device asked for last
-  public void release(DeviceSession session, long expirySeconds) {
+  /// @param unacknowledged messages that the device may have received
+  public void release(DeviceSession session, long expirySeconds, List<MessageId> unacknowledged) {
     Subscription left = session.subscription();
     boolean known = !session.isPresumed() && (left != null || session.isHeard());
     long seconds = known ? expirySeconds : 0;
+    List<MessageId> sent =
+        left == null || seconds == 0
+            ? List.of()
+            : unacknowledged.subList(0, Math.min(unacknowledged.size(), MAX_UNACKNOWLEDGED));
     background.send(
-        new Command.End(session.key(), session.epoch(), seconds, left, session.passwordEnds()));
+        new Command.End(
+            session.key(), session.epoch(), seconds, left, session.passwordEnds(), sent));
     pendingTakeovers.confirm(
         session.key(),
-        seconds > 0 ? Optional.of(new RememberedSession(left, session.epoch())) : Optional.empty());
+        seconds > 0
+            ? Optional.of(new RememberedSession(left, session.epoch(), sent))
+            : Optional.empty());
   }
 
   @Override

@@ -3,10 +3,14 @@ package io.pushplanet.cm.directory;
 import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.Subscription;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.SessionNotice.SessionRelease;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// A session's text: `qos,identifier,epoch` in Redis, and `qos,identifier` where a former owner
@@ -36,7 +40,21 @@ final class SessionText {
   static Optional<RememberedSession> read(SessionRelease release) {
     return release.session().isEmpty()
         ? Optional.empty()
-        : read(release.session() + "," + release.epoch());
+        : read(release.session() + "," + release.epoch())
+            .map(session -> session.with(release.unacknowledged()));
+  }
+
+  /// The form of messages in commands and in Redis: ids with commas between them.
+  static String of(List<MessageId> messages) {
+    return messages.stream().map(MessageId::value).collect(Collectors.joining(","));
+  }
+
+  /// Skips what is no message id.
+  static List<MessageId> readMessages(String text) {
+    return Arrays.stream(text.split(",", -1))
+        .filter(MessageId::isValid)
+        .map(MessageId::new)
+        .toList();
   }
 
   /// Nodes of an earlier version wrote no epoch. Empty for any other form.

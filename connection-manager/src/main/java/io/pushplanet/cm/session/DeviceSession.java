@@ -13,7 +13,10 @@ import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.Refusal;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A packet id names a message only on this connection, and is not reused while its message is
 /// unacknowledged, however long that takes. No message is sent twice on one connection: redelivery
-/// happens only on reconnect, with DUP.
+/// happens only on reconnect, with DUP, also if another node has sent the message ([Repeats]).
 ///
 /// A device that fills its window and acknowledges nothing is *unresponsive*: until it acknowledges
 /// again, no message waits for it and new messages are answered at once. So such a device holds at
@@ -35,6 +38,8 @@ public final class DeviceSession {
 
   /// Deadlines are only checked by the sweep, once a second.
   private static final long SWEPT_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final long REPEATS_COME_WITHIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private static final byte OURS = 0;
   private static final byte ELSEWHERE = 1;
@@ -65,7 +70,16 @@ public final class DeviceSession {
       SessionLimits limits,
       SessionMetrics metrics,
       LateAcknowledgements late,
-      InstantSource clock) {}
+      Repeats repeats,
+      InstantSource clock) {
+    public Shared(
+        SessionLimits limits,
+        SessionMetrics metrics,
+        LateAcknowledgements late,
+        InstantSource clock) {
+      this(limits, metrics, late, new Repeats(), clock);
+    }
+  }
 
   /// The connection that a session belongs to. Called on the loop.
   public interface Owner {
@@ -297,6 +311,17 @@ public final class DeviceSession {
     }
   }
 
+  /// The device may have received these messages on its last connection, to another node.
+  ///
+  /// @param known messages that this node sends again itself
+  public void expectRepeats(List<MessageId> messages, List<Unacknowledged> known) {
+    if (!messages.isEmpty()) {
+      var others = new HashSet<>(messages);
+      known.forEach(sent -> others.remove(sent.publish().id()));
+      shared.repeats().expect(key, others);
+    }
+  }
+
   private void redeliver(List<Unacknowledged> left) {
     for (Unacknowledged old : left) {
       if (inFlight.size() >= terms.window()
@@ -486,6 +511,25 @@ public final class DeviceSession {
     return left;
   }
 
+  /// The messages that the device may have received and has not acknowledged. Called once, after
+  /// [#end]. Messages of earlier connections that have not come here within a minute took another
+  /// way or have expired.
+  ///
+  /// @param left what [#end] returned
+  public List<MessageId> mayHaveReceived(List<Unacknowledged> left) {
+    Set<MessageId> expected = shared.repeats().removeAll(key);
+    boolean mayCome = loop().nowNanos() - connectedNanos < REPEATS_COME_WITHIN_NANOS;
+    if (left.isEmpty() && (expected.isEmpty() || !mayCome)) {
+      return List.of();
+    }
+    var messages = new ArrayList<MessageId>();
+    left.forEach(sent -> messages.add(sent.publish().id()));
+    if (mayCome) {
+      messages.addAll(expected);
+    }
+    return messages;
+  }
+
   /// Another session has the device: closes this one, and accepts nothing more from it.
   public void fence() {
     if (gone) {
@@ -584,9 +628,13 @@ public final class DeviceSession {
       return;
     }
     int packetId = by.qos() == QoS.AT_MOST_ONCE ? 0 : nextPacketId();
+    boolean repeat = packetId != 0 && shared.repeats().remove(key, message.id());
     // A socket that closes within the write has settled the message.
-    if (write(InFlight.first(packetId, now, message)) && !gone) {
+    if (write(InFlight.first(packetId, now, message, repeat)) && !gone) {
       message.origin().written();
+      if (repeat) {
+        shared.metrics().redelivered.increment();
+      }
     }
   }
 
@@ -599,7 +647,7 @@ public final class DeviceSession {
             current == null ? 0 : current.identifier());
     byte[] packet =
         sent.publish.encodedFor(
-            link(), shape, sent.packetId, sent.isAgain(), shared.clock().millis());
+            link(), shape, sent.packetId, sent.isRepeat(), shared.clock().millis());
     if (packet.length > terms.largestPacket()) {
       shared.metrics().dropped(Drop.TOO_LONG);
       sent.settle(

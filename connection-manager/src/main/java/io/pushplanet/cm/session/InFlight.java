@@ -12,6 +12,7 @@ final class InFlight {
   final long sentNanos;
   final SharedPublish publish;
   private final boolean again;
+  private final boolean repeat;
   // Null once its origin was told: the message refers to a whole frame, and a device may never
   // acknowledge.
   private @Nullable OutboundMessage unsettled;
@@ -21,27 +22,30 @@ final class InFlight {
       long sentNanos,
       SharedPublish publish,
       boolean again,
+      boolean repeat,
       @Nullable OutboundMessage unsettled) {
     this.packetId = packetId;
     this.sentNanos = sentNanos;
     this.publish = publish;
     this.again = again;
+    this.repeat = repeat;
     this.unsettled = unsettled;
   }
 
-  static InFlight first(int packetId, long sentNanos, OutboundMessage message) {
-    return new InFlight(packetId, sentNanos, message.publish(), false, message);
+  /// @param repeat whether another node may have sent it to the device
+  static InFlight first(int packetId, long sentNanos, OutboundMessage message, boolean repeat) {
+    return new InFlight(packetId, sentNanos, message.publish(), false, repeat, message);
   }
 
   /// A message that an earlier connection left unacknowledged, under its packet id. Its origin was
   /// told when that connection ended.
   static InFlight again(Unacknowledged left, long sentNanos) {
-    return new InFlight(left.packetId(), sentNanos, left.publish(), true, null);
+    return new InFlight(left.packetId(), sentNanos, left.publish(), true, true, null);
   }
 
   /// Whether the PUBLISH has the DUP flag.
-  boolean isAgain() {
-    return again;
+  boolean isRepeat() {
+    return repeat;
   }
 
   /// The same message arrived from another origin, because it was parked after a timeout and then

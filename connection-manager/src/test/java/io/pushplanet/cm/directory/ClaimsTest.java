@@ -9,12 +9,14 @@ import io.pushplanet.cm.directory.Directory.FormerSession;
 import io.pushplanet.cm.directory.Directory.RememberedSession;
 import io.pushplanet.cm.directory.Registrar.Claim;
 import io.pushplanet.cm.session.QuietClient;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.SessionNotice.SessionRelease;
 import io.pushplanet.common.session.SessionNotice.Takeover;
 import io.pushplanet.common.session.SessionOwner;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -22,6 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ClaimsTest extends RegistrarScene {
+  private static final MessageId SENT = new MessageId("0190b8a0-0000-7000-8000-000000000001");
+
   @Test
   void a_claim_waits_until_the_former_owner_describes_the_session() {
     var claims = claimed(FormerSession.RESUME);
@@ -139,6 +143,22 @@ class ClaimsTest extends RegistrarScene {
     assertThat(claims)
         .as("the directory's session is preferred")
         .containsExactly(new Claim.Taken(EPOCH + 1, directory.remembered));
+  }
+
+  /// The directory has the subscription from SUBSCRIBE on, but what was sent only from the end on.
+  @Test
+  void what_the_former_owner_has_sent_is_added_to_the_directorys_session() {
+    directory.remembered = Optional.of(new RememberedSession(AT_ONE, EPOCH - 2));
+    directory.whileClaiming =
+        () -> {
+          registrar.hear(new SessionRelease(DEVICE, EPOCH, "1,0", List.of(SENT)));
+          registrar.hear(new SessionRelease(DEVICE, EPOCH, "1,0"));
+        };
+
+    assertThat(claimed(FormerSession.RESUME))
+        .containsExactly(
+            new Claim.Taken(
+                EPOCH + 1, Optional.of(new RememberedSession(AT_ONE, EPOCH - 2, List.of(SENT)))));
   }
 
   @Test

@@ -17,6 +17,7 @@ import io.pushplanet.common.session.SessionOwner;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -117,7 +118,7 @@ class ReconciliationTest extends RegistrarScene {
     clock.advance(Duration.ofMinutes(1));
 
     registrar.heard(session);
-    registrar.release(session, 3_600);
+    registrar.release(session, 3_600, List.of());
 
     assertThat(directory.commands)
         .containsExactly(
@@ -129,14 +130,14 @@ class ReconciliationTest extends RegistrarScene {
   void a_presumed_session_ends_with_its_connection() {
     registrar.compareAll();
 
-    registrar.release(session, 3_600);
+    registrar.release(session, 3_600, List.of());
 
     assertThat(directory.commands).containsExactly(new Command.End(DEVICE, EPOCH, 0, AT_ONE, ENDS));
   }
 
   @Test
   void a_session_that_ends_during_its_announcement_is_not_remembered() {
-    directory.meanwhile = () -> registrar.release(session, 3_600);
+    directory.meanwhile = () -> registrar.release(session, 3_600, List.of());
 
     registrar.compareAll();
 

@@ -16,6 +16,7 @@ import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.session.Subscription;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.node.NodeLease;
 import io.pushplanet.common.redis.RedisLink;
@@ -295,6 +296,70 @@ class RedisDirectoryIT {
     long next = claim(a, FormerSession.RESUME).epoch();
     a.execute(List.of(new Command.End(device(1), next, 0, AT_ONE, ENDS)));
     assertThat(link.connection().sync().exists(kept(1))).isZero();
+  }
+
+  @Test
+  void unacknowledged_messages_are_told_to_the_next_connection_only() {
+    long epoch = claim(a, FormerSession.RESUME).epoch();
+    var sent = List.of(message(1), message(2));
+    a.execute(
+        List.of(
+            new Command.Remember(device(1), epoch, AT_ONE, ENDS),
+            new Command.End(device(1), epoch, 3_600, AT_ONE, ENDS, sent)));
+    assertThat(link.connection().sync().ttl(kept(1) + "|unacknowledged")).isBetween(3_000L, 3_600L);
+    assertThat(link.connection().sync().get(kept(1)))
+        .as("what nodes of an earlier version read")
+        .isEqualTo("1,7," + epoch);
+
+    var next = claim(b, FormerSession.RESUME);
+    assertThat(next.remembered()).contains(new RememberedSession(AT_ONE, epoch, sent));
+    assertThat(link.connection().sync().exists(kept(1) + "|unacknowledged")).isZero();
+    assertThat(claim(a, FormerSession.RESUME).remembered())
+        .contains(new RememberedSession(AT_ONE, next.epoch()));
+  }
+
+  /// A node of an earlier version leaves them in Redis when it resumes the session.
+  @Test
+  void unacknowledged_messages_of_an_earlier_connection_are_told_to_nobody() {
+    long epoch = claim(a, FormerSession.RESUME).epoch();
+    a.execute(
+        List.of(
+            new Command.Remember(device(1), epoch, AT_ONE, ENDS),
+            new Command.End(device(1), epoch, 3_600, AT_ONE, ENDS, List.of(message(1)))));
+    link.connection().sync().set(kept(1), "1,7," + (epoch + 5));
+
+    assertThat(claim(b, FormerSession.RESUME).remembered())
+        .contains(new RememberedSession(AT_ONE, epoch + 5));
+  }
+
+  @Test
+  void a_former_owner_tells_what_it_has_sent_in_a_form_of_its_own() throws Exception {
+    var told = new LinkedBlockingQueue<SessionNotice>();
+    var listening = new CountDownLatch(1);
+    try (var notices = TakeoverNotices.listen(client, nodeB, told::add, listening::countDown)) {
+      assertThat(notices).isNotNull();
+      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+      long former = claim(a, FormerSession.RESUME).epoch();
+      long owner = claim(b, FormerSession.RESUME).epoch();
+      var sent = List.of(message(1), message(2));
+
+      a.execute(
+          List.of(
+              new Command.ConfirmRelease(
+                  device(1),
+                  new SessionOwner(nodeB, owner),
+                  Optional.of(new RememberedSession(AT_ONE, former, sent)))));
+
+      assertThat(told.poll(60, TimeUnit.SECONDS))
+          .isEqualTo(new SessionNotice.SessionRelease(device(1), owner - 1, "1,7", sent));
+      assertThat(told.poll(60, TimeUnit.SECONDS))
+          .as("for nodes of an earlier version")
+          .isEqualTo(new SessionNotice.SessionRelease(device(1), owner - 1, "1,7"));
+    }
+  }
+
+  private static MessageId message(int number) {
+    return new MessageId("0190b8a0-0000-7000-8000-00000000000" + number);
   }
 
   @Test

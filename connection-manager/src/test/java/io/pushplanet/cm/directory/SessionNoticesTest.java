@@ -61,7 +61,7 @@ class SessionNoticesTest extends RegistrarScene {
     assertThat(directory.commands).isEmpty();
     table.remove(session);
 
-    registrar.release(session, 3_600);
+    registrar.release(session, 3_600, List.of());
 
     assertThat(directory.commands)
         .containsExactly(

@@ -12,6 +12,7 @@ import io.pushplanet.common.redis.RedisUnavailable;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +21,7 @@ class UnsentReleasesTest extends RegistrarScene {
   void an_end_during_an_outage_is_sent_once_the_directory_is_back() {
     table.remove(session);
     registrar.away(new RedisUnavailable("away", null));
-    registrar.release(session, 3_600);
+    registrar.release(session, 3_600, List.of());
     assertThat(directory.commands).isEmpty();
 
     registrar.compareNext(registrar.pause());
@@ -34,7 +35,7 @@ class UnsentReleasesTest extends RegistrarScene {
   void pending_releases_are_sent_before_a_node_leaves() {
     table.remove(session);
     registrar.away(new RedisUnavailable("away", null));
-    registrar.release(session, 3_600);
+    registrar.release(session, 3_600, List.of());
     registrar.compareAll();
     assertThat(directory.commands).isEmpty();
 
@@ -48,7 +49,7 @@ class UnsentReleasesTest extends RegistrarScene {
   void an_end_in_a_failed_round_trip_is_sent_again() {
     table.remove(session);
     directory.isAway = true;
-    registrar.release(session, 3_600);
+    registrar.release(session, 3_600, List.of());
     assertThat(registrar.isReachable()).isFalse();
 
     directory.isAway = false;
@@ -79,7 +80,7 @@ class UnsentReleasesTest extends RegistrarScene {
     var all = IntStream.range(0, 1_000).mapToObj(n -> session(device("a" + n))).toList();
     all.forEach(each -> {
       table.remove(each);
-      slow.release(each, 3_600);
+      slow.release(each, 3_600, List.of());
     });
     assertThat(slow.pause()).as("2,000 at most in each").isEqualTo(Duration.ofMillis(200));
 
@@ -100,7 +101,7 @@ class UnsentReleasesTest extends RegistrarScene {
   void a_pending_end_is_dropped_when_the_device_has_come_back() {
     table.remove(session);
     registrar.away(new RedisUnavailable("away", null));
-    registrar.release(session, 3_600);
+    registrar.release(session, 3_600, List.of());
     registrar.claim(DEVICE, FormerSession.RESUME, ENDS, new QuietClient().loop(), _ -> {});
 
     registrar.compareNext(registrar.pause());
@@ -122,7 +123,7 @@ class UnsentReleasesTest extends RegistrarScene {
   void a_denied_claim_does_not_drop_the_pending_end_of_the_device() {
     table.remove(session);
     registrar.away(new RedisUnavailable("away", null));
-    registrar.release(session, 3_600);
+    registrar.release(session, 3_600, List.of());
     registrar.compareAll();
     directory.claimed = new Answer.Denied();
     var claims = new ArrayList<Claim>();

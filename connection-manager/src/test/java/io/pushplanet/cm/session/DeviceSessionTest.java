@@ -236,6 +236,52 @@ class DeviceSessionTest {
     assertThat(settled).containsExactly(new Settlement.NotHere());
   }
 
+  @Test
+  void a_message_that_another_node_may_have_sent_has_dup_and_others_have_not() {
+    var client = new QuietClient();
+    var resumed = session(client, 16);
+    resumed.expectRepeats(List.of(MESSAGE), List.of());
+    resumed.resume(Subscription.of(QoS.AT_LEAST_ONCE, 0), List.of());
+
+    resumed.offer(message(OTHER, OutboundMessage.NO_DEADLINE));
+    resumed.offer(message(MESSAGE, OutboundMessage.NO_DEADLINE));
+
+    assertThat(client.sent).map(DeviceSessionTest::isDuplicate).containsExactly(false, true);
+    assertThat(metrics.redelivered.count()).isEqualTo(1);
+    resumed.acknowledged(2, ReasonCode.SUCCESS);
+    assertThat(settled).as("in time").containsExactly(Settlement.DELIVERED);
+  }
+
+  /// MQTT-3.3.1-2.
+  @Test
+  void at_qos_0_no_message_has_dup() {
+    var client = new QuietClient();
+    var resumed = session(client, 16);
+    resumed.expectRepeats(List.of(MESSAGE), List.of());
+    resumed.resume(Subscription.of(QoS.AT_MOST_ONCE, 0), List.of());
+
+    resumed.offer(message(OutboundMessage.NO_DEADLINE));
+
+    assertThat(client.sent).map(DeviceSessionTest::isDuplicate).containsExactly(false);
+  }
+
+  @Test
+  void what_the_device_may_have_received_goes_to_its_next_node_for_a_minute() {
+    var client = new QuietClient(loop);
+    var resumed = session(client, 16);
+    resumed.expectRepeats(
+        List.of(MESSAGE, OTHER, THIRD), List.of(new Unacknowledged(9, publish(THIRD))));
+    resumed.resume(Subscription.of(QoS.AT_LEAST_ONCE, 0), List.of());
+    resumed.offer(message(MESSAGE, OutboundMessage.NO_DEADLINE));
+
+    assertThat(resumed.mayHaveReceived(resumed.end())).containsExactly(MESSAGE, OTHER);
+    assertThat(resumed.mayHaveReceived(List.of())).isEmpty();
+  }
+
+  private static boolean isDuplicate(byte[] publish) {
+    return (publish[0] & 0x08) != 0;
+  }
+
   private DeviceSession leavingWithAMessageInFlight(LeavingClient client) {
     var leaving = session(client, 1);
     client.session = leaving;

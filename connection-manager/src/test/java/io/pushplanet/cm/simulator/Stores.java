@@ -291,7 +291,7 @@ final class Stores {
           switch (command) {
             case Command.Remember(_, var epoch, _, var ends) -> isOut(device, epoch, ends);
             case Command.Forget(_, var epoch, var ends) -> isOut(device, epoch, ends);
-            case Command.End(_, var epoch, _, _, var ends) -> isOut(device, epoch, ends);
+            case Command.End(_, var epoch, _, _, var ends, _) -> isOut(device, epoch, ends);
             case Command.Claim _, Command.Release _, Command.ConfirmRelease _ -> false;
           };
       var answer = oneOf(command);
@@ -332,7 +332,7 @@ final class Stores {
         case Command.Release(_, var epoch) -> release(device, epoch);
         case Command.ConfirmRelease(_, var claimant, var session) ->
             describe(device, claimant.epoch() - 1, claimant, session);
-        case Command.End(_, var epoch, var seconds, var left, var ends) -> {
+        case Command.End(_, var epoch, var seconds, var left, var ends, _) -> {
           boolean may = mayWrite(device, epoch, ends);
           boolean ours = release(device, epoch);
           if (!may) {
