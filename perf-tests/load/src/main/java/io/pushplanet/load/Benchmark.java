@@ -63,8 +63,9 @@ public enum Benchmark {
       "sessions servers tls table"),
   STORM(
       "storm",
-      "all sessions cut and reconnecting at once: how fast they are back, what delivery to others"
-          + " takes meanwhile; starts its own, needs no platform [--sessions=15000] [--rate=2000]"
+      "all sessions cut and reconnecting at once: how fast they are back, whether a message to them is"
+          + " lost, what delivery to others takes meanwhile; starts its own, needs no platform"
+          + " [--sessions=15000] [--rate=1000, devices that the node admits in a second]"
           + " [--fleet=spare, or equal: what the devices get of the processors]",
       "sessions rate fleet"),
   BROADCAST(

@@ -20,6 +20,11 @@ public final class Findings {
     rows.add(Report.Row.of(metric, unit, value, goal));
   }
 
+  /// Adds figures, with or without goals.
+  public void rows(List<Report.Row> more) {
+    rows.addAll(more);
+  }
+
   /// Adds a figure that must be zero.
   public void none(String metric, String unit, double value) {
     require(value == 0);

@@ -4,6 +4,7 @@ import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.FleetCounts;
 import io.pushplanet.load.fleet.FleetProgram;
 import io.pushplanet.load.fleet.FleetSettings;
+import io.pushplanet.load.fleet.Sightings;
 import io.pushplanet.load.node.ConnectionManager;
 import io.pushplanet.load.node.Server;
 import java.net.InetSocketAddress;
@@ -146,6 +147,19 @@ public final class FleetProcess implements AutoCloseable {
   /// @return how many it got, fewer when they do not come
   public long awaitReceived(long messages) {
     return Long.parseLong(program.ask("received " + messages));
+  }
+
+  /// From now on it notes which messages each device sees.
+  public void note() {
+    program.ask("note");
+  }
+
+  /// What its devices have seen since [#note].
+  ///
+  /// @param file for what one process tells the other
+  public Sightings sightings(Path file) {
+    program.ask("sightings " + file.toAbsolutePath());
+    return Sightings.load(file);
   }
 
   /// Its state since the last [#leave].

@@ -40,6 +40,10 @@ public final class FleetProgram {
   private final int atOnce;
   private final Duration looksEvery;
   private final @Nullable TlsDevices tls;
+
+  /// The messages since `note`; null before it, because a bench may send millions.
+  private volatile @Nullable Sightings sightings;
+
   private @Nullable Fleet fleet;
   private int fleets;
   private int devices;
@@ -74,7 +78,8 @@ public final class FleetProgram {
             MasterKey.parse(System.getenv(MASTER_KEY)));
     var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = commands.readLine(); line != null; line = commands.readLine()) {
-      System.out.println(program.answer(line.split(" ")));
+      // A path may contain blanks: only `sightings` has one, and nothing after it.
+      System.out.println(program.answer(line.split(" ", line.startsWith("sightings ") ? 2 : 0)));
       System.out.flush();
     }
     program.leave();
@@ -104,6 +109,8 @@ public final class FleetProgram {
       case "leave" -> leave();
       case "ping" -> ping();
       case "received" -> received(Long.parseLong(command[1]));
+      case "note" -> note();
+      case "sightings" -> save(Path.of(command[1]));
       case "counts" ->
           (fleet == null ? new FleetCounts(0, 0, 0, 0, 0, 0, 0) : fleet.counts()).text();
       case "troubles" -> fleet == null ? "none" : fleet.counts() + " " + fleet.reasons();
@@ -135,7 +142,7 @@ public final class FleetProgram {
               server,
               settings,
               Sources.ofLoopback(ProcessHandle.current().pid(), fleets++),
-              (device, message, nanos) -> {},
+              this::arrived,
               new SplittableRandom());
       fleet = current;
     }
@@ -143,6 +150,27 @@ public final class FleetProgram {
     return current.awaitReady(CONNECTED_WITHIN)
         ? Integer.toString(current.counts().ready())
         : "failed: " + current.counts() + " " + current.reasons();
+  }
+
+  private void arrived(DeviceId device, String messageId, long nanos) {
+    Sightings noted = sightings;
+    if (noted != null) {
+      noted.arrived(device, messageId, nanos);
+    }
+  }
+
+  private String note() {
+    sightings = new Sightings();
+    return "noted";
+  }
+
+  private String save(Path file) {
+    Sightings noted = sightings;
+    if (noted == null) {
+      return "failed: nothing was noted";
+    }
+    noted.save(file);
+    return Long.toString(noted.total());
   }
 
   private String storm() {

@@ -132,6 +132,11 @@ public final class ConnectionManager implements Server {
     return Meters.of(managementPort, name).sum(name, label);
   }
 
+  /// A look at how it admits devices, over a connection that is kept.
+  public AdmissionLook admissionLook() {
+    return new AdmissionLook(management(), mqttPort);
+  }
+
   /// The process, for freezing and killing it.
   public ChildProcess process() {
     return process;

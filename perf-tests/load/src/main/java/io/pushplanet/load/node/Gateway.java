@@ -1,5 +1,6 @@
 package io.pushplanet.load.node;
 
+import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.wire.NodeBroadcast;
 import io.pushplanet.common.wire.NodeFrame;
@@ -13,8 +14,12 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.eclipse.paho.mqttv5.client.IMqttMessageListener;
 import org.eclipse.paho.mqttv5.client.MqttClient;
 import org.eclipse.paho.mqttv5.client.MqttConnectionOptions;
@@ -25,7 +30,8 @@ import org.eclipse.paho.mqttv5.common.MqttSubscription;
 /// A gateway on a node's trusted listener, like the worker: it sends frames of 500 targets and
 /// counts outcomes.
 public final class Gateway implements Sender {
-  private static final int TARGETS_PER_FRAME = 500;
+  /// The number of devices in one frame.
+  public static final int TARGETS_PER_FRAME = 500;
 
   // The number of recipients that the worker's lanes join in one AMQP message.
   private static final int DEVICES_PER_BROADCAST = 4_000;
@@ -40,6 +46,30 @@ public final class Gateway implements Sender {
   private final LongAdder delivered = new LongAdder();
   private final LongAdder otherwise = new LongAdder();
   private final LongAdder broadcastTo = new LongAdder();
+  private final Map<String, OpenFrame> open = new ConcurrentHashMap<>();
+
+  /// A message for one device.
+  public record Addressed(MessageId id, Device device) {}
+
+  /// Takes the outcome of each message that was sent with it. Called on the client's thread: must
+  /// not block.
+  @FunctionalInterface
+  public interface Outcomes {
+    void told(MessageId id, Result result);
+  }
+
+  /// A frame of which some messages have no outcome.
+  private record OpenFrame(List<Addressed> messages, Outcomes outcomes, AtomicInteger left) {
+    OpenFrame(List<Addressed> messages, Outcomes outcomes) {
+      this(List.copyOf(messages), outcomes, new AtomicInteger(messages.size()));
+    }
+
+    /// @return whether it was the last one
+    boolean told(NodeOutcomes.Outcome outcome) {
+      outcomes.told(messages.get(outcome.target()).id(), outcome.result());
+      return left.decrementAndGet() == 0;
+    }
+  }
 
   Gateway(String uri, String password) {
     String id = "bench-" + ids.next().value().substring(24);
@@ -58,8 +88,40 @@ public final class Gateway implements Sender {
   }
 
   private void heard(byte[] payload) {
-    for (var outcome : WireForm.read(payload, NodeOutcomes.class).each()) {
+    NodeOutcomes some = WireForm.read(payload, NodeOutcomes.class);
+    OpenFrame frame = open.get(some.frame());
+    for (NodeOutcomes.Outcome outcome : some.each()) {
       (outcome.result() == Result.DELIVERED ? delivered : otherwise).increment();
+      if (frame != null && frame.told(outcome)) {
+        open.remove(some.frame());
+      }
+    }
+  }
+
+  /// Sends a message of its own to each of these devices, in one frame.
+  ///
+  /// @param some at most [#TARGETS_PER_FRAME]
+  public void send(List<Addressed> some, Outcomes outcomes) {
+    Instant now = clock.instant();
+    List<NodeFrame.Message> messages =
+        some.stream()
+            .map(one ->
+                new NodeFrame.Message(
+                    one.id(), now.plus(TIME_TO_LIVE), Payload.of(one.id().value())))
+            .toList();
+    List<NodeFrame.Target> targets =
+        IntStream.range(0, some.size())
+            .mapToObj(index -> {
+              Device device = some.get(index).device();
+              return new NodeFrame.Target(device.app(), device.id(), index, null);
+            })
+            .toList();
+    var frame = new NodeFrame(ids.next().value(), now.plus(PATIENCE), messages, targets);
+    open.put(frame.frame(), new OpenFrame(some, outcomes));
+    try {
+      client.publish(NodeFrame.DELIVER_TOPIC, WireForm.write(frame), 1, false);
+    } catch (MqttException e) {
+      throw new IllegalStateException("the node does not take frames", e);
     }
   }
 

@@ -1,28 +1,38 @@
 package io.pushplanet.load.bench.session;
 
+import io.pushplanet.common.message.MessageIds;
+import io.pushplanet.load.bench.Findings;
 import io.pushplanet.load.bench.Result;
 import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.fleet.Device;
+import io.pushplanet.load.measure.Admissions;
 import io.pushplanet.load.measure.Neighbours;
-import io.pushplanet.load.measure.Report;
+import io.pushplanet.load.node.AdmissionLook;
 import io.pushplanet.load.node.ConnectionManager;
 import io.pushplanet.load.node.Gateway;
 import io.pushplanet.load.node.Usage;
 import io.pushplanet.quickstart.services.LocalServices;
 import io.pushplanet.quickstart.services.ServicesChoice;
 import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /// Every device of a node loses its connection at once and comes back at once: are they admitted at
-/// the set rate, do all come back, is no message lost, and how long does a delivery to the other
-/// devices take meanwhile? Such a delivery is one message at a time from a gateway to one device
-/// until its outcome arrives.
+/// the set rate, do all come back, is no message to them lost, and how long does a delivery to the
+/// other devices take meanwhile? Such a delivery is one message at a time from a gateway to one
+/// device until its outcome arrives. Each device that is cut gets a message while the storm lasts,
+/// from another gateway ([CutMessages]).
 ///
 /// The devices run on the node's own machine, in a low-priority process: they stand for thousands
 /// of other machines.
@@ -35,17 +45,51 @@ public final class StormBench {
   // A node without an earlier storm would compile during the measurement.
   private static final int WARM_UPS = 3;
 
-  private final Run run;
-  private final Gateway gateway;
+  /// A listener's burst is a tenth of a second's worth, and each event loop may admit one more.
+  private static final double RATE_AND_BURST = 1.1;
 
-  private StormBench(Run run, Gateway gateway) {
+  private static final double SHARE = 0.95;
+
+  // A look takes a fraction of a millisecond of the node's time.
+  private static final Duration LOOKS_EVERY = Duration.ofMillis(200);
+
+  private final Run run;
+  private final ConnectionManager node;
+  private final FleetProcess stormy;
+  private final Gateway gateway;
+  private final CutMessages messages;
+  private final Plan plan;
+  private final Findings findings = new Findings();
+  private final Admissions admissions = new Admissions();
+
+  /// @param sessions cut at once
+  /// @param rate of devices that the node admits, a second
+  private record Plan(int sessions, int rate) {}
+
+  /// @param back devices, at the end of the storm
+  private record Storm(int back, double seconds) {}
+
+  private StormBench(
+      Run run,
+      ConnectionManager node,
+      FleetProcess stormy,
+      Gateway gateway,
+      CutMessages messages,
+      Plan plan) {
     this.run = run;
+    this.node = node;
+    this.stormy = stormy;
     this.gateway = gateway;
+    this.messages = messages;
+    this.plan = plan;
   }
 
   public static Result measure(Run run) {
     int sessions = run.number("sessions", 15_000);
-    int rate = run.number("rate", 2_000);
+    int rate = run.number("rate", 1_000);
+    if (sessions < 1 || rate < 1) {
+      throw new IllegalArgumentException("--sessions and --rate are from 1 on");
+    }
     boolean spare = run.isSpare("fleet");
     Path directory = run.ownDirectory();
     try (LocalServices services = LocalServices.start(ServicesChoice.AUTO, run.servers());
@@ -59,10 +103,19 @@ public final class StormBench {
                 Map.of("cm.admission.connects-per-second", Integer.toString(rate)));
         FleetProcess calm = FleetProcess.start(node, CALM, directory.resolve("calm.log"));
         FleetProcess stormy = stormy(spare, node, sessions, directory.resolve("stormy.log"));
-        Gateway gateway = node.gateway()) {
+        Gateway gateway = node.gateway();
+        Gateway toCut = node.gateway()) {
       calm.connect(CALM_DEVICES, 1);
       stormy.connect(sessions, 1);
-      return new StormBench(run, gateway).measure(node, stormy, sessions, rate);
+      var messages =
+          new CutMessages(
+              toCut,
+              new MessageIds(run.clock(), new SecureRandom()),
+              new SplittableRandom(),
+              STORMY,
+              sessions);
+      return new StormBench(run, node, stormy, gateway, messages, new Plan(sessions, rate))
+          .measure(directory.resolve("sightings.txt"));
     }
   }
 
@@ -73,57 +126,116 @@ public final class StormBench {
         : FleetProcess.start(node, STORMY, sessions, log);
   }
 
-  private Result measure(ConnectionManager node, FleetProcess stormy, int sessions, int rate) {
+  private Result measure(Path sightings) {
+    int sessions = plan.sessions();
     Neighbours neighbours = new Neighbours(gateway, CALM, CALM_DEVICES);
     neighbours.deliver(run.each());
+    stormy.note();
     for (int round = 0; round < WARM_UPS; round++) {
-      run.say("storm to warm up: %,d back", stormy.storm());
+      run.say("storm to warm up: %,d back", storm(_ -> {}, _ -> {}).back());
     }
     List<Long> before = neighbours.deliver(run.each());
-    List<Report.Row> rows = new ArrayList<>();
     List<Long> meanwhile = new ArrayList<>();
     long sentBefore = neighbours.sent();
     int back = sessions;
     double seconds = 0;
     Usage start = Usage.of(node.pid());
     for (int round = 0; round < ROUNDS; round++) {
-      long began = System.nanoTime();
-      CompletableFuture<Integer> storm = CompletableFuture.supplyAsync(stormy::storm);
-      meanwhile.addAll(neighbours.deliver(() -> !storm.isDone()));
-      back = Math.min(back, storm.join());
-      double took = (System.nanoTime() - began) / 1e9;
-      run.out()
-          .println(
-              String.format(Locale.ROOT, "storm %d: %,d back after %.1f s", round + 1, back, took));
-      seconds += took;
+      Storm storm = storm(on -> meanwhile.addAll(neighbours.deliver(on)), this::look);
+      back = Math.min(back, storm.back());
+      seconds += storm.seconds();
+      run.say("storm %d: %,d back after %.1f s", round + 1, storm.back(), storm.seconds());
     }
     double micros = Usage.of(node.pid()).nanosSince(start) / 1e3 / (1.0 * ROUNDS * sessions);
     long deliveries = neighbours.sent() - sentBefore;
-    long received = toAll(stormy, sessions);
-    rows.add(Report.Row.of("devices cut at once", "devices", sessions));
-    rows.add(
-        Report.Row.of(
-            "they get only the processor time that is left over (1; they stand for other machines) or as much as others (0)",
-            "",
-            stormy.isSpare() ? 1 : 0));
-    rows.add(Report.Row.of("back", "devices", back, sessions));
-    rows.add(Report.Row.of("admission rate that is set", "devices/s", rate));
-    rows.add(
-        Report.Row.of(
-            "back at (cut to the last SUBACK)", "devices/s", ROUNDS * sessions / seconds));
-    rows.add(Report.Row.of("node's CPU per device back (deliveries included)", "us", micros));
-    rows.addAll(Neighbours.rows("delivery", before, meanwhile, 3));
-    rows.add(Report.Row.of("deliveries meanwhile", "messages", deliveries));
-    rows.add(Report.Row.of("of one message to each of them, came", "messages", received, sessions));
-    rows.add(Report.Row.of("deliveries without an outcome", "messages", gateway.otherwise(), 0));
-    run.out().println("fleet: " + stormy.troubles());
-    return new Result(rows, back == sessions && received == sessions && gateway.otherwise() == 0);
+    long received = toAll();
+    findings.row("devices cut at once", "devices", sessions);
+    findings.row(
+        "they get only the processor time that is left over (1; they stand for other machines) or as much as others (0)",
+        "",
+        stormy.isSpare() ? 1 : 0);
+    findings.row("back", "devices", back, sessions);
+    findings.require(back == sessions);
+    tellAdmission();
+    findings.row("back at (cut to the last SUBACK)", "devices/s", ROUNDS * sessions / seconds);
+    findings.row("node's CPU per device back (deliveries included)", "us", micros);
+    findings.rows(Neighbours.rows("delivery", before, meanwhile, 3));
+    findings.row("deliveries meanwhile", "messages", deliveries);
+    messages.tell(stormy.sightings(sightings), findings);
+    findings.row("of one message to each of them, came", "messages", received, sessions);
+    findings.require(received == sessions);
+    findings.none("deliveries without an outcome", "messages", gateway.otherwise());
+    run.say("fleet: %s", stormy.troubles());
+    return findings.result();
   }
 
-  private long toAll(FleetProcess fleet, int sessions) {
+  /// What the bench does while a storm lasts.
+  @FunctionalInterface
+  private interface During {
+    /// @param on whether the storm lasts
+    void run(BooleanSupplier on);
+  }
+
+  /// Cuts all devices, waits until they are back, and then for their messages.
+  ///
+  /// @param here runs on this thread
+  /// @param beside runs on a thread of its own
+  private Storm storm(During here, During beside) {
+    try (ExecutorService threads =
+        Executors.newThreadPerTaskExecutor(Thread.ofPlatform().daemon().factory())) {
+      long began = System.nanoTime();
+      CompletableFuture<Storm> storm =
+          CompletableFuture.supplyAsync(
+              () -> new Storm(stormy.storm(), (System.nanoTime() - began) / 1e9), threads);
+      BooleanSupplier on = () -> !storm.isDone();
+      Duration length = Duration.ofMillis(1_000L * plan.sessions() / plan.rate());
+      var sent = CompletableFuture.runAsync(() -> messages.send(length, on), threads);
+      var besides = CompletableFuture.runAsync(() -> beside.run(on), threads);
+      here.run(on);
+      Storm over = storm.join();
+      besides.join();
+      sent.join();
+      return over;
+    }
+  }
+
+  private void look(BooleanSupplier on) {
+    List<AdmissionLook.Seen> looks = new ArrayList<>();
+    try (AdmissionLook look = node.admissionLook()) {
+      while (on.getAsBoolean()) {
+        looks.add(look.look());
+        LockSupport.parkNanos(LOOKS_EVERY.toNanos());
+      }
+    }
+    admissions.add(looks);
+  }
+
+  private void tellAdmission() {
+    int rate = plan.rate();
+    double most = rate * RATE_AND_BURST + Runtime.getRuntime().availableProcessors();
+    findings.row("admission rate that is set", "devices/s", rate);
+    findings.row(
+        "admitted in any one second, at most (goal: the rate, and a burst of a tenth of it)",
+        "devices",
+        admissions.mostInASecond(),
+        most);
+    findings.require(admissions.mostInASecond() <= most);
+    findings.row(
+        "share of the rate kept while more devices waited in the line than were admitted",
+        "",
+        admissions.share(rate),
+        SHARE);
+    findings.row("they did so for", "s", admissions.lineSeconds());
+    findings.row("nobody waited in the line for", "s", admissions.emptySeconds());
+    findings.row("of storms of", "s", admissions.seconds());
+  }
+
+  private long toAll() {
+    int sessions = plan.sessions();
     List<Device> all =
         IntStream.range(0, sessions).mapToObj(n -> FleetProcess.device(STORMY, n)).toList();
+    long before = stormy.counts().received();
     gateway.send(all);
-    return fleet.awaitReceived(sessions);
+    return stormy.awaitReceived(before + sessions) - before;
   }
 }
