@@ -120,6 +120,15 @@ final class FleetLoop implements AutoCloseable {
     dues.add(new Due(System.nanoTime() + nanos, work));
   }
 
+  /// A closed socket keeps its descriptor until the selector has looked again. For its thread.
+  void releaseClosed() {
+    try {
+      selector.selectNow();
+    } catch (IOException e) {
+      throw new UncheckedIOException("the fleet's selector does not look", e);
+    }
+  }
+
   void count(String reason) {
     reasons.computeIfAbsent(reason, _ -> new LongAdder()).increment();
   }
