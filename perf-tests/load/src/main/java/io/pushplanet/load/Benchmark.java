@@ -89,8 +89,9 @@ public enum Benchmark {
   HOSTILE(
       "hostile",
       "mutated packets, slowloris and declared lengths at every listener, and what neighbours feel;"
-          + " starts its own, needs no platform [--packets=1000000] [--slowloris=5000]"
-          + " [--pipeline=64, packets on a connection] [--rate=100] [--doors=mqtt,tls,ws,wss,gateway]"
+          + " starts its own, needs no platform [--packets=1000000, decoded or refused at each listener]"
+          + " [--slowloris=5000, over all listeners] [--pipeline=64, packets on a connection at most]"
+          + " [--rate=100] [--doors=mqtt,tls,ws,wss,gateway]"
           + " [--warm-up=30] [--attackers=spare, or equal: what they get of the processors] [--seed=N]",
       "packets pipeline slowloris rate doors warm-up attackers seed");
 

@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /// Low-priority attackers in a process of their own: they stand for other machines, and must not
 /// share the heap of the meter. They end with this JVM, because their standard input does. Not
@@ -23,7 +24,7 @@ public final class AttackProcess implements AutoCloseable {
 
   /// @param spare whether they get only the processor time that others leave: on a busy machine
   ///     they stand still. Without effect where there is no `chrt`
-  /// @param pipeline packets that a connection sends before it reads an answer
+  /// @param pipeline packets that a connection sends before it reads an answer, at most
   /// @param seed the same attacks with the same seed send the same bytes
   public static AttackProcess start(boolean spare, int pipeline, long seed, Path log) {
     return new AttackProcess(
@@ -62,13 +63,18 @@ public final class AttackProcess implements AutoCloseable {
         program.ask("declare " + door.text() + " " + text(listener) + " " + connections));
   }
 
-  /// Opens this number of sockets, half at each listener of the same node, that never finish their
-  /// first packet, and replaces those that the node closes. Returns when all were opened, or after
-  /// 30 s.
+  /// Opens this number of sockets, as many at each listener of the same node, that never finish what
+  /// they begin, and replaces those that the node closes. Returns when all were opened, or after 30
+  /// s.
   ///
   /// @return how many were opened so far
-  public long hold(int sockets, InetSocketAddress mqtt, InetSocketAddress tls) {
-    return Long.parseLong(program.ask("hold " + sockets + " " + text(mqtt) + " " + tls.getPort()));
+  public long hold(int sockets, Map<Door, InetSocketAddress> listeners) {
+    String ports =
+        listeners.entrySet().stream()
+            .map(listener -> listener.getKey().text() + ":" + listener.getValue().getPort())
+            .collect(Collectors.joining(","));
+    String host = listeners.values().iterator().next().getHostString();
+    return Long.parseLong(program.ask("hold " + sockets + " " + host + " " + ports));
   }
 
   /// Closes the open sockets.

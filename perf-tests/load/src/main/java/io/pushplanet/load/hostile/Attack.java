@@ -11,9 +11,12 @@ import java.net.SocketTimeoutException;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -23,9 +26,15 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
 /// Connections that send mutated packets one after the other, from several threads. The node closes
-/// each at the first packet that it refuses, or at its end. For one run.
+/// each at the first packet that it refuses. For one run.
 final class Attack {
   private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(20);
+
+  /// A node that sends nothing for this time waits for the rest of a packet. We must not end our
+  /// stream earlier: a node that has a CONNECT asks the kernel whether its client has left before it
+  /// reads on.
+  private static final Duration QUIET = Duration.ofSeconds(1);
+
   private static final int MEGABYTE = 1 << 20;
   private static final int SOURCES = 250;
 
@@ -42,10 +51,13 @@ final class Attack {
   private final int pipeline;
   private final AtomicInteger opened = new AtomicInteger();
   private final LongAdder packets = new LongAdder();
+  private final LongAdder judged = new LongAdder();
   private final LongAdder connections = new LongAdder();
   private final LongAdder unanswered = new LongAdder();
 
-  /// @param pipeline packets that a connection sends before it reads an answer
+  /// @param devices whose passwords are known; each thread has some of its own, so that none takes
+  ///     over another's connection
+  /// @param pipeline packets that a connection sends before it reads an answer, at most
   Attack(
       Door door,
       InetSocketAddress node,
@@ -67,38 +79,76 @@ final class Attack {
     long start = System.nanoTime();
     try (var executor =
         Executors.newFixedThreadPool(plan.threads(), Thread.ofPlatform().daemon().factory())) {
+      List<Future<?>> attackers = new ArrayList<>();
       for (int thread = 0; thread < plan.threads(); thread++) {
+        List<Device> its =
+            devices.subList(
+                devices.size() * thread / plan.threads(),
+                devices.size() * (thread + 1) / plan.threads());
         var stream =
-            new MutatedPackets(door, devices, gatewayPassword, new SplittableRandom(seed + thread));
-        executor.execute(() -> {
-          byte[] buffer = new byte[16 * 1024];
-          while (packets.sum() < plan.packets()
-              && System.nanoTime() - start < plan.atMost().toNanos()) {
-            if (plan.perSecond() > 0) {
-              long due = start + (long) (slot.getAndIncrement() * 1e9 / plan.perSecond());
-              LockSupport.parkNanos(due - System.nanoTime());
-            }
-            attack(stream.connection(pipeline), buffer);
-          }
-        });
+            new MutatedPackets(
+                door, its, gatewayPassword, pipeline, new SplittableRandom(seed + thread));
+        attackers.add(executor.submit(() -> attack(plan, stream, slot, start)));
       }
+      for (Future<?> attacker : attackers) {
+        attacker.get();
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("an attacker failed: " + e.getCause(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
-    return new AttackCounts(packets.sum(), connections.sum(), unanswered.sum());
+    return new AttackCounts(packets.sum(), judged.sum(), connections.sum(), unanswered.sum());
   }
 
-  private void attack(byte[] bytes, byte[] buffer) {
+  private void attack(AttackPlan plan, MutatedPackets stream, AtomicLong slot, long startNanos) {
+    byte[] buffer = new byte[16 * 1024];
+    while (judged.sum() < plan.packets()
+        && System.nanoTime() - startNanos < plan.atMost().toNanos()) {
+      if (plan.perSecond() > 0) {
+        long due = startNanos + (long) (slot.getAndIncrement() * 1e9 / plan.perSecond());
+        LockSupport.parkNanos(due - System.nanoTime());
+      }
+      attack(stream.connection(), buffer);
+    }
+  }
+
+  private void attack(Pipeline pipeline, byte[] buffer) {
     try (Socket socket = connect()) {
       connections.increment();
-      packets.add(pipeline);
-      OutputStream out = socket.getOutputStream();
-      out.write(bytes);
-      // The node has all packets and the end of the input: it answers and closes.
-      socket.shutdownOutput();
-      readToEnd(socket.getInputStream(), buffer);
+      socket.getOutputStream().write(pipeline.bytes());
+      packets.add(pipeline.packets());
+      Answers answers = new Answers(door.isWebSocket());
+      boolean ended = readUntilQuiet(socket, buffer, answers);
+      judged.add(pipeline.judged(answers, ended));
+      if (!ended) {
+        // The node has all packets and the end of the input: it answers and closes.
+        socket.setSoTimeout((int) ANSWERED_WITHIN.toMillis());
+        socket.shutdownOutput();
+        readToEnd(socket.getInputStream(), buffer);
+      }
     } catch (SocketTimeoutException silent) {
       unanswered.increment();
     } catch (IOException closed) {
       // Closed by the node while bytes were still on their way, or not accepted by it.
+    }
+  }
+
+  /// @return whether the node ended the connection
+  private static boolean readUntilQuiet(Socket socket, byte[] buffer, Answers answers)
+      throws IOException {
+    socket.setSoTimeout((int) QUIET.toMillis());
+    InputStream in = socket.getInputStream();
+    try {
+      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        answers.add(buffer, read);
+      }
+      return true;
+    } catch (SocketTimeoutException quiet) {
+      return false;
+    } catch (IOException reset) {
+      // Closed by the node with bytes of ours unread.
+      return true;
     }
   }
 

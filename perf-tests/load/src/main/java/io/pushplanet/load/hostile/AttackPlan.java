@@ -2,8 +2,10 @@ package io.pushplanet.load.hostile;
 
 import java.time.Duration;
 
-/// One run of mutated packets, until a number of them was sent or the time is over.
+/// One run of mutated packets, until the node has decoded or refused a number of them or the time
+/// is over.
 ///
+/// @param packets decoded or refused
 /// @param perSecond connections; 0: as fast as possible
 public record AttackPlan(long packets, int threads, double perSecond, Duration atMost) {
 

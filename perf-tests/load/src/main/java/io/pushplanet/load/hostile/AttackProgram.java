@@ -11,7 +11,9 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.LockSupport;
@@ -24,7 +26,9 @@ public final class AttackProgram {
   /// The environment variable with the password of a node's user `gateway`.
   public static final String GATEWAY_PASSWORD = "ATTACK_GATEWAY_PASSWORD";
 
-  private static final int KNOWN_DEVICES = 1_000;
+  /// So many that none publishes faster than a node allows.
+  private static final int KNOWN_DEVICES = 10_000;
+
   private static final Duration SLOW_START = Duration.ofSeconds(30);
 
   /// The distance between the seeds of two attacks, because each thread adds its number.
@@ -43,7 +47,7 @@ public final class AttackProgram {
     this.seed = seed;
   }
 
-  /// Arguments: how many packets a connection sends before it reads an answer, and a seed: the same
+  /// Arguments: how many packets a connection sends at most before it reads an answer, and a seed: the same
   /// attacks with it send the same bytes. The environment holds the key that signs devices'
   /// credentials ([FleetProgram#MASTER_KEY]) and [#GATEWAY_PASSWORD].
   public static void main(String[] arguments) throws IOException {
@@ -78,7 +82,7 @@ public final class AttackProgram {
       return switch (command[0]) {
         case "mutate" -> mutate(attack(command), AttackPlan.parse(command[4]));
         case "declare" -> declare(attack(command), Integer.parseInt(command[4]));
-        case "hold" -> hold(Integer.parseInt(command[1]), address(command, 3), address(command, 4));
+        case "hold" -> hold(Integer.parseInt(command[1]), listeners(command[2], command[3]));
         case "let-go" -> letGo();
         default -> "failed: no such command";
       };
@@ -98,6 +102,18 @@ public final class AttackProgram {
     return new InetSocketAddress(command[2], Integer.parseInt(command[port]));
   }
 
+  /// @param ports such as `mqtt:1883,ws:8083`
+  private static Map<Door, InetSocketAddress> listeners(String host, String ports) {
+    Map<Door, InetSocketAddress> listeners = new EnumMap<>(Door.class);
+    for (String pair : ports.split(",")) {
+      int colon = pair.indexOf(':');
+      listeners.put(
+          Door.named(pair.substring(0, colon)),
+          new InetSocketAddress(host, Integer.parseInt(pair.substring(colon + 1))));
+    }
+    return listeners;
+  }
+
   private String mutate(Attack attack, AttackPlan plan) {
     seed += SEEDS;
     return attack.run(plan, seed).text();
@@ -109,8 +125,8 @@ public final class AttackProgram {
   }
 
   /// Returns when all sockets are open, or some have failed to open for too long.
-  private String hold(int sockets, InetSocketAddress mqtt, InetSocketAddress tls) {
-    Slowloris started = Slowloris.start(sockets, mqtt, tls);
+  private String hold(int sockets, Map<Door, InetSocketAddress> listeners) {
+    Slowloris started = Slowloris.start(sockets, listeners);
     slow = started;
     long allBy = System.nanoTime() + SLOW_START.toNanos();
     while (started.opened() < sockets && System.nanoTime() - allBy < 0) {

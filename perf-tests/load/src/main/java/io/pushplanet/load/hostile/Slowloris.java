@@ -1,5 +1,7 @@
 package io.pushplanet.load.hostile;
 
+import static java.util.Objects.requireNonNull;
+
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.load.mqtt.ClientPackets;
 import io.pushplanet.load.mqtt.Connect;
@@ -15,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -22,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Sockets that send a byte per second and never complete their CONNECT or TLS ClientHello. A
-/// socket that the node closes is replaced, so that their number stays. Their starts are spread
+/// Sockets that send a byte per second and never complete their CONNECT, upgrade to WebSocket or TLS
+/// ClientHello. A socket that the node closes is replaced, so that their number stays. Their starts are spread
 /// over the time after which the node closes them, so that it does not close all of them together.
 /// They share one thread.
 final class Slowloris implements AutoCloseable {
@@ -38,6 +41,16 @@ final class Slowloris implements AutoCloseable {
   /// The start of a handshake record that announces a ClientHello of 512 bytes; no more than its
   /// first bytes ever come.
   private static final byte[] HELLO = {0x16, 3, 1, 2, 4, 1, 0, 2, 0, 3, 3, 1, 2, 3, 4, 5, 6, 7, 8};
+
+  private static final byte[] CONNECT =
+      ClientPackets.connect(
+          new Connect(
+              MqttVersion.V5,
+              "slowloris",
+              "bench",
+              new Secret("x".repeat(100)),
+              Duration.ofSeconds(60),
+              Duration.ZERO));
 
   private final Selector selector;
   private final List<Held> sockets = new ArrayList<>();
@@ -73,29 +86,28 @@ final class Slowloris implements AutoCloseable {
     thread = Thread.ofPlatform().name("slowloris").daemon(true).unstarted(this::run);
   }
 
-  /// Half of the sockets at the plain listener, half at the one with TLS.
-  static Slowloris start(int count, InetSocketAddress mqtt, InetSocketAddress tls) {
+  /// As many sockets at each of these listeners, but for the rest of the division.
+  static Slowloris start(int count, Map<Door, InetSocketAddress> listeners) {
     try {
       Slowloris slow = new Slowloris(Selector.open());
-      byte[] connect =
-          ClientPackets.connect(
-              new Connect(
-                  MqttVersion.V5,
-                  "slowloris",
-                  "bench",
-                  new Secret("x".repeat(100)),
-                  Duration.ofSeconds(60),
-                  Duration.ZERO));
+      List<Door> doors = List.copyOf(listeners.keySet());
       for (int socket = 0; socket < count; socket++) {
-        InetSocketAddress source = Attack.source(socket);
+        Door door = doors.get(socket % doors.size());
         slow.sockets.add(
-            socket % 2 == 0 ? new Held(source, mqtt, connect) : new Held(source, tls, HELLO));
+            new Held(Attack.source(socket), requireNonNull(listeners.get(door)), beginning(door)));
       }
       slow.thread.start();
       return slow;
     } catch (IOException e) {
       throw new UncheckedIOException("cannot open a selector", e);
     }
+  }
+
+  private static byte[] beginning(Door door) {
+    if (door.isTls()) {
+      return HELLO;
+    }
+    return door.isWebSocket() ? WebSocketBytes.UPGRADE : CONNECT;
   }
 
   /// Connections made so far, including replacements for closed ones.

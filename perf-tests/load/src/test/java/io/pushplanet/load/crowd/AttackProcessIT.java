@@ -7,7 +7,10 @@ import io.pushplanet.load.hostile.AttackCounts;
 import io.pushplanet.load.hostile.AttackPlan;
 import io.pushplanet.load.hostile.Door;
 import io.pushplanet.load.node.JvmFlags;
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -16,6 +19,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -50,15 +55,32 @@ class AttackProcessIT {
   }
 
   @Test
-  void sent_attacks_are_counted() {
-    serve(socket -> socket.getInputStream().readAllBytes());
+  void packets_count_that_the_node_has_decoded_or_refused() {
+    serve(AttackProcessIT::answerAll);
 
     try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
       AttackCounts counts =
           attackers.mutate(Door.MQTT, address(), new AttackPlan(640, 1, 0, LONGEST));
 
-      assertThat(counts).isEqualTo(new AttackCounts(640, 10, 0));
-      assertThat(taken).hasValue(10);
+      assertThat(counts.judged()).isBetween(640L, 640L + 63);
+      assertThat(counts.packets()).isGreaterThanOrEqualTo(counts.judged());
+      assertThat(counts.connections()).isEqualTo(taken.get());
+      assertThat(counts.unanswered()).isZero();
+    }
+  }
+
+  @Test
+  void packets_that_a_node_does_not_look_at_are_handed_over_and_no_more() {
+    serve(socket -> socket.getInputStream().readAllBytes());
+
+    try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
+      var plan = new AttackPlan(640, 1, 0, Duration.ofMillis(50));
+
+      AttackCounts counts = attackers.mutate(Door.MQTT, address(), plan);
+
+      assertThat(counts.packets()).isPositive();
+      assertThat(counts.judged()).isZero();
+      assertThat(counts.unanswered()).isZero();
     }
   }
 
@@ -69,7 +91,7 @@ class AttackProcessIT {
     try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
       var plan = new AttackPlan(640, 1, 0, Duration.ofMillis(50));
 
-      assertThat(attackers.mutate(Door.MQTT, address(), plan)).isEqualTo(new AttackCounts(0, 0, 0));
+      assertThat(attackers.mutate(Door.MQTT, address(), plan)).isEqualTo(AttackCounts.NONE);
     }
   }
 
@@ -91,7 +113,7 @@ class AttackProcessIT {
     });
 
     try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
-      assertThat(attackers.hold(20, address(), address())).isEqualTo(20);
+      assertThat(attackers.hold(20, everyListener())).isEqualTo(20);
       Eventually.within(LONGEST, () -> assertThat(taken).hasValue(20));
       assertThat(ended).hasValue(0);
 
@@ -112,7 +134,7 @@ class AttackProcessIT {
     long start = System.nanoTime();
 
     try (AttackProcess attackers = AttackProcess.start(false, 64, 7, log())) {
-      attackers.hold(50, address(), address());
+      attackers.hold(50, everyListener());
 
       assertThat(third.get(30, TimeUnit.SECONDS) - start).isGreaterThan(2_000_000_000L);
     }
@@ -192,6 +214,37 @@ class AttackProcessIT {
     } catch (IOException e) {
       // The attackers have ended.
     }
+  }
+
+  /// Admits whoever comes, answers each ping, and closes at the first packet of type 0.
+  private static void answerAll(Socket socket) throws IOException {
+    var in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+    OutputStream out = socket.getOutputStream();
+    for (int type = in.read() >>> 4; type > 0; type = in.read() >>> 4) {
+      int length = 0;
+      int digit = 0x80;
+      for (int shift = 0; digit >= 0x80 && shift < 28; shift += 7) {
+        digit = in.readUnsignedByte();
+        length |= (digit & 0x7F) << shift;
+      }
+      in.skipNBytes(length);
+      if (type == 1) {
+        out.write(new byte[] {0x20, 2, 0, 0});
+      } else if (type == 12) {
+        out.write(new byte[] {(byte) 0xD0, 0});
+      }
+    }
+    socket.shutdownOutput();
+    in.readAllBytes();
+  }
+
+  /// As if this one were all five.
+  private Map<Door, InetSocketAddress> everyListener() {
+    Map<Door, InetSocketAddress> listeners = new EnumMap<>(Door.class);
+    for (Door door : Door.values()) {
+      listeners.put(door, address());
+    }
+    return listeners;
   }
 
   private InetSocketAddress address() {

@@ -21,8 +21,9 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /// Hostile clients at every kind of listener of one node, while a gateway delivers to well-behaved
-/// devices: mutated packets at a set rate, and then as many as requested as fast as possible;
-/// sockets that never finish their first packet; headers that declare 268 MB.
+/// devices: mutated packets at a set rate, and then as fast as possible until the node has decoded or
+/// refused as many as requested; sockets that never finish their first packet; headers that declare
+/// 268 MB.
 ///
 /// The attackers run on the node's own machine, in a low-priority process: they stand for other
 /// machines, which would not share its processors. At full speed their effect on the neighbours is
@@ -43,8 +44,8 @@ public final class HostileBench {
   private final Mutations mutations;
   private final SlowSockets slowSockets;
 
-  /// @param packets at full speed, at each listener
-  /// @param slow sockets held open
+  /// @param packets decoded or refused at full speed, at each listener
+  /// @param slow sockets held open, over all listeners
   /// @param rate connections a second where the neighbours are compared
   private record Plan(List<Door> doors, long packets, int slow, double rate) {}
 

@@ -52,6 +52,21 @@ final class NeighbourWatch {
     findings.row(metric + ", the longest delivery", "ms", p99.longest());
   }
 
+  /// The same beside that of right before.
+  void tell(String metric, P99 p99, P99 calm) {
+    tell(metric, p99);
+    findings.row(
+        metric + ", times that of right before", "times", times(p99.usual(), calm.usual()));
+    findings.row(
+        metric + ", over all, times that of right before",
+        "times",
+        times(p99.overall(), calm.overall()));
+  }
+
+  private static double times(double meanwhile, double before) {
+    return before == 0 ? 0 : meanwhile / before;
+  }
+
   /// A node that was never attacked in this way first interprets the code that refuses it, and
   /// compiles it.
   void tellWhileLearning(String attack, P99 first) {

@@ -2,13 +2,17 @@ package io.pushplanet.load.bench.hostile;
 
 import io.pushplanet.load.bench.Findings;
 import io.pushplanet.load.bench.hostile.NeighbourWatch.Meanwhile;
+import io.pushplanet.load.hostile.Door;
 import io.pushplanet.load.measure.Neighbours.P99;
 import io.pushplanet.load.node.ConnectionManager;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
-/// Sockets that never finish their first packet: how many a node holds open, and what they cost it.
+/// Sockets at every listener that never finish their first packet, handshake or upgrade: how many a node holds open, and what they cost it.
 /// For one thread.
 final class SlowSockets {
   /// The number of additional sockets, because the node closes each after five seconds and it must
@@ -40,7 +44,7 @@ final class SlowSockets {
     Standing standing = seen.attack();
     findings.require(standing.average() >= count);
     findings.row(
-        "slowloris: of " + sockets + " sockets stood at the node, on average",
+        "slowloris: of " + sockets + " sockets over all listeners stood at the node, on average",
         "connections",
         standing.average(),
         count);
@@ -57,10 +61,17 @@ final class SlowSockets {
   private Meanwhile<Standing> hold(
       ConnectionManager target, int sockets, Consumer<P99> whileWarmingUp) {
     int others = connections(target);
-    neighbours.during(
-        () -> scene.attackers().hold(sockets, target.listener("mqtt"), target.listener("tls")));
+    neighbours.during(() -> scene.attackers().hold(sockets, listeners(target)));
     whileWarmingUp.accept(neighbours.during(() -> watch(target, others, scene.warmUp())).p99());
     return neighbours.during(() -> watch(target, others, scene.run().each()));
+  }
+
+  private static Map<Door, InetSocketAddress> listeners(ConnectionManager target) {
+    Map<Door, InetSocketAddress> listeners = new EnumMap<>(Door.class);
+    for (Door door : Door.values()) {
+      listeners.put(door, target.listener(door.text()));
+    }
+    return listeners;
   }
 
   private static Standing watch(ConnectionManager target, int others, Duration length) {
