@@ -25,7 +25,7 @@ public final class PacketDecoder {
 
   /// Reads one packet from `input`. After a whole packet the position is behind it; otherwise it is
   /// unchanged. `version` is null until a CONNECT has been accepted; until then the packet must be
-  /// a CONNECT.
+  /// a CONNECT, and afterwards it must not be one, of whatever version (MQTT-3.1.0-2).
   public DecodeOutcome decode(
       ByteBuffer input, @Nullable MqttVersion version, PacketLimits limits) {
     if (!input.hasRemaining()) {
@@ -57,6 +57,9 @@ public final class PacketDecoder {
   private static void checkFirst(int firstByte, @Nullable MqttVersion version) {
     if (version == null && PacketType.of(firstByte) != PacketType.CONNECT) {
       throw protocolError("the first packet is not CONNECT");
+    }
+    if (version != null && PacketType.of(firstByte) == PacketType.CONNECT) {
+      throw protocolError("a second CONNECT");
     }
     if (!PacketType.isValid(firstByte)) {
       throw malformed("reserved flags in the fixed header");

@@ -50,6 +50,8 @@ class PacketDecoderTest {
     "V5, 82 07 00 01 00 00 01 61 03, MALFORMED_PACKET, a subscription with QoS 3",
     "V5, 82 07 00 01 00 00 01 61 30, PROTOCOL_ERROR, retain handling 3",
     "V5, E0 01 7F, MALFORMED_PACKET, a reason code nobody knows",
+    "V5, 10, PROTOCOL_ERROR, a second CONNECT by its first byte",
+    "V3_1_1, 10 0A 00 04 4D 51 54 54 06 02 00 00, PROTOCOL_ERROR, one of a version to come",
     "V3_1_1, F0 00, MALFORMED_PACKET, AUTH in 3.1.1",
     "V3_1_1, C0 01 00, MALFORMED_PACKET, bytes after the end",
     "'', 30 00, PROTOCOL_ERROR, a first packet that is not CONNECT",
