@@ -19,7 +19,14 @@ public record TestCertificate(X509Certificate certificate, byte[] key) {
   private static final String PASSWORD = "changeit";
   private static final AtomicInteger NUMBER = new AtomicInteger();
 
+  /// Valid today and tomorrow.
   public static TestCertificate make(Path directory) throws Exception {
+    return make(directory, 0, 2);
+  }
+
+  /// A certificate that has been valid for `ageDays`, for `days` altogether: less than its age for
+  /// an expired one.
+  static TestCertificate make(Path directory, int ageDays, int days) throws Exception {
     var keystore = directory.resolve("made-" + NUMBER.incrementAndGet() + ".p12");
     var keytool =
         new ProcessBuilder(
@@ -35,8 +42,10 @@ public record TestCertificate(X509Certificate certificate, byte[] key) {
                 "CN=localhost",
                 "-ext",
                 "san=ip:127.0.0.1",
+                "-startdate",
+                "-" + ageDays + "d",
                 "-validity",
-                "2",
+                Integer.toString(days),
                 "-storetype",
                 "PKCS12",
                 "-storepass",

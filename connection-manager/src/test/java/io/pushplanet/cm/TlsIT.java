@@ -3,6 +3,7 @@ package io.pushplanet.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
@@ -26,8 +27,10 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.CertificateExpiredException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -36,6 +39,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
@@ -382,6 +386,76 @@ class TlsIT {
     }
   }
 
+  /// Clients judge a certificate, not its server: devices that pin it, or do not look at dates,
+  /// still connect, and so do all without TLS.
+  @Test
+  void parse_server_push_adapter_65_an_expired_certificate_stops_no_listener_and_is_told(
+      @TempDir Path directory) throws Exception {
+    var expired = TestCertificate.make(directory, 10, 5);
+    var certificate = Files.writeString(directory.resolve("crt"), expired.certificatePem());
+    var key = Files.writeString(directory.resolve("key"), expired.keyPem());
+    try (var old =
+            TestNode.start(
+                "--cm.tls.certificate=" + certificate,
+                "--cm.tls.private-key=" + key,
+                "--cm.transport.sockets=" + kind);
+        var plain =
+            RawClient.connected(
+                old.port("mqtt"), RawClient.connect(MqttVersion.V5, TestNode.newDevice()));
+        var socket = trusting.getSocketFactory().createSocket("127.0.0.1", old.port("tls"))) {
+      var overTls = connect(socket);
+      var shown = shown(old.port("tls"));
+      assertThat(shown).isEqualTo(expired.certificate());
+      assertThatExceptionOfType(CertificateExpiredException.class).isThrownBy(shown::checkValidity);
+      assertThat(expires(old)).isEqualTo(end(expired)).isBefore(Instant.now());
+
+      var renewed = TestCertificate.make(directory);
+      Files.writeString(certificate, renewed.certificatePem());
+      Files.writeString(key, renewed.keyPem());
+
+      Eventually.within(
+          PATIENCE, () -> assertThat(shown(old.port("tls"))).isEqualTo(renewed.certificate()));
+      assertThat(expires(old)).isEqualTo(end(renewed));
+      SharedNode.silent(plain);
+      SharedNode.silent(overTls);
+    }
+  }
+
+  @Test
+  void fleet_36673_the_alert_comes_days_before_the_certificate_ends_and_goes_with_the_renewed_one(
+      @TempDir Path directory) throws Exception {
+    var rule =
+        Pattern.compile(
+                "alert: MqttCertificateExpires\\s+"
+                    + "expr: \\(cm_tls_certificate_expires - time\\(\\)\\) / 86400 < (\\d+)\\s")
+            .matcher(Files.readString(Path.of("../docs/operations/alerts.yml")));
+    assertThat(rule.find()).isTrue();
+    int days = Integer.parseInt(rule.group(1));
+
+    show(TestCertificate.make(directory, 0, days + 1));
+    assertThat(Duration.between(Instant.now(), expires(node))).isGreaterThan(Duration.ofDays(days));
+
+    show(TestCertificate.make(directory, 0, days - 1));
+    assertThat(Duration.between(Instant.now(), expires(node))).isLessThan(Duration.ofDays(days));
+  }
+
+  /// Renews the node's certificate, and waits for it.
+  private static void show(TestCertificate renewed) throws Exception {
+    Files.writeString(certificateFile, renewed.certificatePem());
+    Files.writeString(keyFile, renewed.keyPem());
+    Eventually.within(PATIENCE, () -> assertThat(shown()).isEqualTo(renewed.certificate()));
+  }
+
+  private static Instant end(TestCertificate of) {
+    return of.certificate().getNotAfter().toInstant();
+  }
+
+  /// The meter `cm_tls_certificate_expires`.
+  private static Instant expires(TestNode at) {
+    var gauge = at.bean(MeterRegistry.class).get("cm.tls.certificate.expires").gauge();
+    return Instant.ofEpochSecond((long) gauge.value());
+  }
+
   @Test
   void mqtt_over_websocket_comes_within_tls_too() throws Exception {
     var heard = new ArrayBlockingQueue<Integer>(10);
@@ -434,8 +508,12 @@ class TlsIT {
   }
 
   private static X509Certificate shown() throws Exception {
+    return shown(port());
+  }
+
+  private static X509Certificate shown(int port) throws Exception {
     var witness = new TestCertificate.Witness();
-    try (var socket = witness.context().getSocketFactory().createSocket("127.0.0.1", port())) {
+    try (var socket = witness.context().getSocketFactory().createSocket("127.0.0.1", port)) {
       ((SSLSocket) socket).startHandshake();
     }
     return witness.last[0];

@@ -15,6 +15,7 @@ import io.pushplanet.cm.transport.gate.GateSettings;
 import io.pushplanet.cm.transport.tls.TlsIdentity;
 import java.net.InetSocketAddress;
 import java.time.Clock;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -85,7 +86,7 @@ class TransportConfiguration {
         settings.keepAlive().learn()
             ? new Networks(settings.keepAlive().networks(), clock, EACH_THREADS_OWN, meters)
             : null;
-    List<Listener> listeners = deviceListeners(settings, networks, pipeline);
+    List<Listener> listeners = deviceListeners(settings, networks, pipeline, clock);
     listeners.add(gatewayListener(settings, gateways, pipeline));
     var transport =
         Transport.start(listeners, transportSettings, gate, heap, meters, System::nanoTime);
@@ -95,7 +96,10 @@ class TransportConfiguration {
   }
 
   private static List<Listener> deviceListeners(
-      NodeSettings settings, @Nullable Networks networks, ConnectionPipeline pipeline) {
+      NodeSettings settings,
+      @Nullable Networks networks,
+      ConnectionPipeline pipeline,
+      InstantSource clock) {
     int pending = Math.toIntExact(settings.transport().pendingBytes().toBytes());
     var devices = new DeviceListeners(settings.bind(), pending, networks, pipeline);
     var listeners = new ArrayList<Listener>();
@@ -105,7 +109,7 @@ class TransportConfiguration {
     }
     NodeSettings.Tls tls = settings.tls();
     if (tls.certificate() != null && tls.privateKey() != null) {
-      var identity = TlsIdentity.fromPem(tls.certificate(), tls.privateKey());
+      var identity = TlsIdentity.fromPem(tls.certificate(), tls.privateKey(), clock);
       listeners.add(devices.listener("tls", settings.tlsPort(), identity, false));
       if (settings.wssPort() != null) {
         listeners.add(devices.listener("wss", settings.wssPort(), identity, true));

@@ -15,6 +15,7 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
@@ -25,7 +26,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// Real sockets on a transport of one loop, whose time the test moves by hand.
-final class OneLoop {
+public final class OneLoop {
   /// Less than fits into one TLS record.
   static final int PIECE = 16_000;
 
@@ -58,15 +59,24 @@ final class OneLoop {
       @Nullable TlsIdentity tls,
       MeterRegistry meters,
       Function<Connection, Receiver> handlers) {
+    return serve(nanoTime, heap, tls, meters, handlers::apply);
+  }
+
+  /// The listener is called `test`.
+  public static Transport serve(
+      LongSupplier nanoTime, Function<Connection, ConnectionHandler> handlers) {
+    return serve(nanoTime, new Heap(), null, new SimpleMeterRegistry(), handlers);
+  }
+
+  private static Transport serve(
+      LongSupplier nanoTime,
+      Heap heap,
+      @Nullable TlsIdentity tls,
+      MeterRegistry meters,
+      Function<Connection, ConnectionHandler> handlers) {
     var listener =
         new Listener(
-            "test",
-            new InetSocketAddress("127.0.0.1", 0),
-            tls,
-            false,
-            64 * 1024,
-            false,
-            handlers::apply);
+            "test", new InetSocketAddress("127.0.0.1", 0), tls, false, 64 * 1024, false, handlers);
     return Transport.start(
         List.of(listener),
         new TransportSettings(
@@ -89,7 +99,8 @@ final class OneLoop {
     var certificate = TestCertificate.make(directory);
     return TlsIdentity.fromPem(
         Files.writeString(directory.resolve("server.crt"), certificate.certificatePem()),
-        Files.writeString(directory.resolve("server.key"), certificate.keyPem()));
+        Files.writeString(directory.resolve("server.key"), certificate.keyPem()),
+        InstantSource.system());
   }
 
   static Socket connect(Transport transport) throws IOException {

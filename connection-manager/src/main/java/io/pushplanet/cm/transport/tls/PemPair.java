@@ -14,6 +14,7 @@ import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.security.spec.InvalidKeySpecException;
 import java.security.spec.PKCS8EncodedKeySpec;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 
@@ -45,6 +46,10 @@ record PemPair(PrivateKey key, List<X509Certificate> chain) {
           "cm.tls.private-key is not the key of the first certificate in cm.tls.certificate");
     }
     return new PemPair(key, chain);
+  }
+
+  Instant notAfter() {
+    return chain.getFirst().getNotAfter().toInstant();
   }
 
   /// While two files are replaced one after the other, the new certificate is beside the old key
