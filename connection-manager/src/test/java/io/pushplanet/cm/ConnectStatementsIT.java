@@ -2,6 +2,7 @@ package io.pushplanet.cm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttPacket.Connect;
@@ -13,9 +14,11 @@ import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.session.DeviceKey;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -78,12 +81,34 @@ class ConnectStatementsIT extends ConnectScene {
     }
   }
 
-  // An MQTT 5 client's keep-alive is at least a minute: KeepAliveTest has its sums.
+  /// An MQTT 5 client's keep-alive is at least a minute.
   @Test
-  void mqtt_3_1_2_22_a_client_silent_for_one_and_a_half_keep_alives_is_closed() throws Exception {
-    try (var client = at.connected(keepAlive(MqttVersion.V3_1_1, 1))) {
-      assertThat(client.next()).isEmpty();
+  void mqtt_3_1_2_22_a_client_silent_for_one_and_a_half_keep_alives_is_closed_and_no_sooner()
+      throws Exception {
+    var meters = at.node().bean(MeterRegistry.class);
+    double before = keepAliveTimeouts(meters);
+    var second = keepAlive(MqttVersion.V3_1_1, 1);
+    try (var chatty = at.connected(of(TestNode.newDevice(), second))) {
+      long beganNanos = System.nanoTime();
+      try (var silent = at.connected(second)) {
+        var end = new FutureTask<>(silent::next);
+        Thread.ofVirtual().start(end);
+
+        while (!end.isDone()) {
+          SharedNode.silent(chatty);
+        }
+
+        assertThat(end.get()).as("a 3.1.1 client is told nothing").isEmpty();
+        assertThat(Duration.ofNanos(System.nanoTime() - beganNanos))
+            .isGreaterThan(Duration.ofMillis(1_500));
+        assertThat(keepAliveTimeouts(meters)).isGreaterThan(before);
+      }
+      SharedNode.silent(chatty);
     }
+  }
+
+  private static double keepAliveTimeouts(MeterRegistry meters) {
+    return meters.get("cm.admission.refused").tag("reason", "keep_alive_timeout").counter().count();
   }
 
   @ParameterizedTest

@@ -258,6 +258,51 @@ class PublishStatementsIT extends ConnectScene {
     }
   }
 
+  /// Section 4.9: the quota begins at the Receive Maximum, each PUBLISH spends one of it, each
+  /// PUBACK gives one back, whatever its reason, and it never exceeds the Receive Maximum.
+  @Test
+  void mqtt_4_9_0_1_mqtt_4_9_0_2_each_publish_spends_the_quota_and_only_its_puback_gives_it_back()
+      throws Exception {
+    var three = MqttProperties.with(PropertyId.RECEIVE_MAXIMUM, 3);
+    try (var client = at.connected(RawClient.connect(MqttVersion.V5, device, true, three))) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      for (int count = 0; count < 12; count++) {
+        send("{\"n\":" + count + "}");
+      }
+      var open = new ArrayList<>(publishes(client, 0, 3));
+      SharedNode.silent(client);
+
+      // A PUBACK for a packet that was never sent gives nothing back.
+      for (int unknown = 30_000; unknown < 30_005; unknown++) {
+        client.send(new MqttPacket.PubAck(unknown, ReasonCode.SUCCESS));
+      }
+      SharedNode.silent(client);
+      // A failure does as well as a success.
+      var refused = new MqttPacket.PubAck(open.removeFirst().packetId(), ReasonCode.QUOTA_EXCEEDED);
+      client.send(refused);
+      open.addAll(publishes(client, 3, 1));
+      SharedNode.acknowledge(client, open.removeFirst());
+      open.addAll(publishes(client, 4, 1));
+      SharedNode.silent(client);
+
+      for (var publish : open) {
+        SharedNode.acknowledge(client, publish);
+      }
+      publishes(client, 5, 3);
+      SharedNode.silent(client);
+    }
+  }
+
+  /// The next messages, by the numbers in their payloads.
+  private static List<Publish> publishes(RawClient client, int first, int count) throws Exception {
+    var came = new ArrayList<Publish>();
+    for (int n = first; n < first + count; n++) {
+      came.add(client.expect(Publish.class));
+      assertThat(came.getLast().payload()).isEqualTo(Binary.of("{\"n\":" + n + "}"));
+    }
+    return came;
+  }
+
   @Test
   void mqtt_3_3_4_10_mqtt_4_9_0_3_with_a_spent_receive_maximum_all_but_publish_goes_on()
       throws Exception {

@@ -3,12 +3,16 @@ package io.pushplanet.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.cm.mqtt.Binary;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
+import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.wire.NodeOutcomes.Result;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +36,51 @@ class SessionStatementsIT extends ConnectScene {
       assertThat(client.send(clean).expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
       // The subscription ended with the session, so UNSUBSCRIBE finds none.
       assertThat(unsubscribed(client)).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : NONE);
+    }
+  }
+
+  /// The older connection has a session with a subscription and a message on its way.
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt_3_1_4_4_clean_start_is_obeyed_also_while_the_older_connection_lives(MqttVersion version)
+      throws Exception {
+    try (var older = at.connected(SharedNode.persistent(device, version));
+        var newer = at.raw(version)) {
+      older.subscribe().expect(MqttPacket.SubAck.class);
+      at.gateway().send(List.of(device), TestNode.newMessage(), "{}", SharedNode.PATIENCE);
+      older.expect(MqttPacket.Publish.class);
+
+      newer.send(RawClient.connect(version, device));
+
+      assertThat(newer.expect(MqttPacket.ConnAck.class).sessionPresent()).isFalse();
+      assertThat(unsubscribed(newer)).isEqualTo(version == MqttVersion.V5 ? List.of(0x11) : NONE);
+      newer.subscribe().expect(MqttPacket.SubAck.class);
+      SharedNode.silent(newer);
+    }
+  }
+
+  /// The gateway parks what the node has no connection for.
+  @ParameterizedTest
+  @EnumSource(MqttVersion.class)
+  void mqtt311_3_1_2_5_what_came_while_the_client_was_away_comes_without_a_new_subscription(
+      MqttVersion version) throws Exception {
+    subscribedAndGone(version);
+    assertThat(at.gateway().deliver(device, TestNode.newMessage(), "{}").result())
+        .isEqualTo(Result.NOT_HERE);
+    for (int n = 1; n <= 3; n++) {
+      at.node()
+          .park(device, "s" + n, TestNode.newMessage(), "{\"n\":" + n + "}", Duration.ofHours(1));
+    }
+
+    try (var client = at.connected(SharedNode.persistent(device, version))) {
+      for (int n = 1; n <= 3; n++) {
+        var publish = client.expect(MqttPacket.Publish.class);
+        assertThat(publish.payload()).isEqualTo(Binary.of("{\"n\":" + n + "}"));
+        assertThat(publish.qos()).isEqualTo(QoS.AT_LEAST_ONCE);
+        SharedNode.acknowledge(client, publish);
+      }
+      Eventually.within(SharedNode.PATIENCE, () -> assertThat(at.node().parked(device)).isZero());
+      SharedNode.silent(client);
     }
   }
 

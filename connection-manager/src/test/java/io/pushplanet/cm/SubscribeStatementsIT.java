@@ -303,8 +303,9 @@ class SubscribeStatementsIT {
 
   @ParameterizedTest
   @EnumSource(MqttVersion.class)
-  void mqtt_4_7_1_1_mqtt_4_7_1_2_filters_with_wildcards_are_refused_wherever_they_stand(
-      MqttVersion version) throws Exception {
+  void
+      mqtt_4_7_1_1_mqtt_4_7_1_2_mqtt311_3_8_3_2_filters_with_wildcards_are_refused_wherever_they_stand(
+          MqttVersion version) throws Exception {
     int code = version == MqttVersion.V5 ? 0xA2 : 0x80;
     try (var client = at.connected(device, version)) {
       assertThat(subscribe(client, 1, "#", "push/#", "push#", "#/push", "+", "push/+", "pu+h"))

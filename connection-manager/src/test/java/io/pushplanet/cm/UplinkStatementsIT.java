@@ -11,15 +11,21 @@ import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// PUBLISH of a device and the server's PUBACK, statement by statement (see [ConnectStatementsIT]
 /// for the names).
 class UplinkStatementsIT extends ConnectScene {
+  /// Table 3-4 of the standard.
+  private static final List<Integer> PUBACK_CODES =
+      List.of(0x00, 0x10, 0x80, 0x83, 0x87, 0x90, 0x91, 0x97, 0x99);
+
   UplinkStatementsIT(SharedNode at) {
     super(at);
   }
@@ -127,18 +133,68 @@ class UplinkStatementsIT extends ConnectScene {
     }
   }
 
-  @Test
-  void mqtt_3_4_2_1_the_codes_of_puback_are_its_own() throws Exception {
+  @ParameterizedTest
+  @CsvSource({
+    "push/uplink, {}, SUCCESS",
+    "push/uplink, '', SUCCESS",
+    "elsewhere, x, NOT_AUTHORIZED",
+    "push/messages, x, NOT_AUTHORIZED",
+    "$SYS/x, x, NOT_AUTHORIZED",
+    "push/receipts, x, PAYLOAD_FORMAT_INVALID",
+    "push/receipts, '', PAYLOAD_FORMAT_INVALID"
+  })
+  void mqtt_3_4_2_1_the_codes_of_puback_are_its_own(String topic, String payload, ReasonCode reason)
+      throws Exception {
     try (var client = at.connected(device, MqttVersion.V5)) {
-      client.send(uplink(1, "{}", false));
-      assertThat(client.expect(MqttPacket.PubAck.class).reason()).isEqualTo(ReasonCode.SUCCESS);
-      client.publish("elsewhere", "x", QoS.AT_LEAST_ONCE, false);
-      assertThat(client.expect(MqttPacket.PubAck.class).reason())
-          .isEqualTo(ReasonCode.NOT_AUTHORIZED);
-      client.publish("push/receipts", "x", QoS.AT_LEAST_ONCE, false);
-      assertThat(client.expect(MqttPacket.PubAck.class).reason())
-          .isEqualTo(ReasonCode.PAYLOAD_FORMAT_INVALID);
+      client.publish(topic, payload, QoS.AT_LEAST_ONCE, false);
+
+      var answer = client.expect(MqttPacket.PubAck.class).reason();
+
+      assertThat(answer).isEqualTo(reason);
+      assertThat(PUBACK_CODES).contains(answer.code());
     }
+  }
+
+  /// One event may wait for the broker, and the others find no room.
+  @Test
+  void mqtt_3_4_2_1_the_code_for_too_many_events_is_pubacks_own() throws Exception {
+    try (var narrow = TestNode.start("--cm.uplink.max-open=1");
+        var client =
+            RawClient.connected(narrow.port("mqtt"), RawClient.connect(MqttVersion.V5, device))) {
+      var together = new ByteArrayOutputStream();
+      for (int id = 1; id <= 20; id++) {
+        together.writeBytes(new PacketEncoder().encode(uplink(id, "{}", false), MqttVersion.V5));
+      }
+
+      client.send(together.toByteArray());
+
+      var codes = new ArrayList<Integer>();
+      for (int id = 1; id <= 20; id++) {
+        codes.add(client.expect(MqttPacket.PubAck.class).reason().code());
+      }
+      assertThat(codes)
+          .contains(ReasonCode.SUCCESS.code(), ReasonCode.QUOTA_EXCEEDED.code())
+          .isSubsetOf(PUBACK_CODES);
+    }
+  }
+
+  /// A 3.1.1 server "MUST either make a positive acknowledgement, or close the Network Connection".
+  @ParameterizedTest
+  @CsvSource({
+    "elsewhere, AT_MOST_ONCE",
+    "elsewhere, AT_LEAST_ONCE",
+    "push/messages, AT_MOST_ONCE",
+    "push/messages, AT_LEAST_ONCE"
+  })
+  void mqtt311_3_3_5_2_a_publish_that_is_not_authorized_ends_the_connection(String topic, QoS qos)
+      throws Exception {
+    try (var client = at.connected(device, MqttVersion.V3_1_1)) {
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      client.publish(topic, "x", qos, false);
+
+      assertThat(client.next()).isEmpty();
+    }
+    assertThat(at.uplinksOf(device)).isEmpty();
   }
 
   @ParameterizedTest

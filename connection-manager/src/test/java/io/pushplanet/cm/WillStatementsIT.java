@@ -165,7 +165,7 @@ class WillStatementsIT extends ConnectScene {
   }
 
   @Test
-  void mqtt_3_2_2_13_a_will_to_be_retained_is_refused() throws Exception {
+  void mqtt_3_1_2_15_mqtt_3_2_2_13_a_will_to_be_retained_is_refused() throws Exception {
     var will = new Will("push/uplink", Binary.EMPTY, QoS.AT_LEAST_ONCE, true, MqttProperties.NONE);
     assertThat(refused(with(MqttVersion.V5, will, MqttProperties.NONE)))
         .isEqualTo(ReasonCode.RETAIN_NOT_SUPPORTED.code());
