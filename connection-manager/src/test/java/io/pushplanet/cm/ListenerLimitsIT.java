@@ -11,22 +11,24 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
-import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.transport.Transport;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Undisturbed;
+import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.BlockingQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -37,13 +39,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// What a listener must withstand from any peer: declared lengths, rubbish, silence before CONNECT,
 /// and a peer that does not read.
 class ListenerLimitsIT {
+  private static final int MAX_PENDING_BYTES = 64 * 1024;
   private static TestNode node;
 
   private final DeviceKey device = TestNode.newDevice();
 
   @BeforeAll
   static void start() {
-    node = TestNode.start("--cm.transport.write-stall=2s", "--cm.transport.pending-bytes=64KB");
+    node = TestNode.start();
   }
 
   @AfterAll
@@ -54,7 +57,8 @@ class ListenerLimitsIT {
   @Test
   void mqtt311_4_8_0_1_rubbish_on_each_listener_ends_that_connection_and_nothing_else()
       throws Exception {
-    long seed = Long.getLong("seed", 1);
+    long seed = Long.getLong("seed", System.nanoTime());
+    System.out.println("rubbish: seed=" + seed + " (again with -Dseed=" + seed + ")");
     var random = new Random(seed);
     try (var witness = new RawClient(node.port("mqtt"), MqttVersion.V5)) {
       witness.send(RawClient.connect(MqttVersion.V5, device)).expect(MqttPacket.ConnAck.class);
@@ -235,33 +239,75 @@ class ListenerLimitsIT {
     });
   }
 
+  /// The device acknowledges nothing and reads nothing, and everything is sent to it at once.
   @Test
-  void pushy_139_pushy_407_a_slow_reader_is_bounded_and_closed_and_its_messages_come_back()
+  void pushy_139_pushy_407_a_slow_reader_is_bounded_and_closed_and_each_message_comes_back_once()
       throws Exception {
-    try (var gateway = new TestGateway(node, "gw-slow");
+    try (var slow =
+            TestNode.start(
+                "--cm.session.window=1000",
+                "--cm.transport.write-stall=2s",
+                "--cm.transport.pending-bytes=" + MAX_PENDING_BYTES + "B");
+        var gateway = new TestGateway(slow, "gw-slow");
         var socket = new Socket()) {
       socket.setReceiveBufferSize(4096);
-      socket.connect(new InetSocketAddress("127.0.0.1", node.port("mqtt")));
+      socket.connect(new InetSocketAddress("127.0.0.1", slow.port("mqtt")));
       var client = new RawClient(socket, MqttVersion.V5);
-      client.send(RawClient.connect(MqttVersion.V5, device));
-      client.expect(MqttPacket.ConnAck.class);
-      client.send(
-          new MqttPacket.Subscribe(
-              1,
-              List.of(new SubscriptionRequest("push/messages", QoS.AT_MOST_ONCE)),
-              MqttProperties.NONE));
-      client.expect(MqttPacket.SubAck.class);
+      client.send(RawClient.connect(MqttVersion.V5, device)).expect(MqttPacket.ConnAck.class);
+      client.subscribe().expect(MqttPacket.SubAck.class);
+      // From here on the node knows that the inbox is empty, and sends at once.
+      gateway.send(List.of(device), TestNode.newMessage(), "{}", SharedNode.PATIENCE);
+      SharedNode.acknowledge(client, client.expect(MqttPacket.Publish.class));
+      var meters = slow.bean(MeterRegistry.class);
+      long handedBefore = meters.get("cm.delivery.written").timer().count();
+      double writtenBefore = written(meters);
 
-      var results = new ArrayList<Result>();
-      var payload = "x".repeat(40_000);
-      for (int count = 0; count < 200 && !results.contains(Result.NOT_HERE); count++) {
-        var outcome =
-            gateway.deliver(device, TestNode.newMessage(), payload, Duration.ofSeconds(5));
-        results.add(outcome.result());
+      var sent = new LinkedHashMap<String, BlockingQueue<Outcome>>();
+      for (int n = 0; n < 200; n++) {
+        var payload = "{\"n\":" + n + ",\"body\":\"" + "x".repeat(40_000) + "\"}";
+        sent.put(
+            payload,
+            gateway.send(List.of(device), TestNode.newMessage(), payload, SharedNode.PATIENCE));
       }
 
-      assertThat(results).contains(Result.NOT_HERE);
+      for (var outcomes : sent.values()) {
+        assertThat(TestGateway.next(outcomes).result()).isEqualTo(Result.NOT_HERE);
+      }
+      var closed = meters.get("cm.transport.closed").tag("cause", "slow_reader").counter();
+      assertThat(closed.count()).isEqualTo(1);
+      long handed = meters.get("cm.delivery.written").timer().count() - handedBefore;
+      assertThat(handed).as("messages that the session took").isBetween(2L, 199L);
+      assertThat(handed * 40_000.0 - (written(meters) - writtenBefore))
+          .as("bytes that the node held, besides the message that was too much")
+          .isLessThanOrEqualTo(MAX_PENDING_BYTES + 40_100);
+
+      assertAllComeWhenParked(slow, gateway, List.copyOf(sent.keySet()));
+      assertThat(sent.values()).as("each message ended once").allMatch(Collection::isEmpty);
     }
+  }
+
+  /// As the gateway does with messages that come back.
+  private void assertAllComeWhenParked(TestNode at, TestGateway gateway, List<String> payloads)
+      throws Exception {
+    for (int n = 0; n < payloads.size(); n++) {
+      at.park(device, "s" + n, TestNode.newMessage(), payloads.get(n), Duration.ofHours(1));
+    }
+    var oneByOne = MqttProperties.with(PropertyId.RECEIVE_MAXIMUM, 1);
+    try (var client =
+        RawClient.subscribed(
+            at.port("mqtt"), RawClient.connect(MqttVersion.V5, device, true, oneByOne))) {
+      gateway.drain(device);
+      for (var payload : payloads) {
+        var publish = client.expect(MqttPacket.Publish.class);
+        assertThat(publish.payload()).isEqualTo(Binary.of(payload));
+        SharedNode.acknowledge(client, publish);
+      }
+      Eventually.within(SharedNode.PATIENCE, () -> assertThat(at.parked(device)).isZero());
+    }
+  }
+
+  private static double written(MeterRegistry meters) {
+    return meters.get("cm.transport.bytes").tag("direction", "written").counter().count();
   }
 
   private static void awaitNothingHeld() {

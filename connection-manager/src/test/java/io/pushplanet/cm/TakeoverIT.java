@@ -550,6 +550,69 @@ class TakeoverIT {
     }
   }
 
+  /// Rows, and broadcasts behind them. At another node a message that was on its way is a new
+  /// packet.
+  @Test
+  void tbmq_320_what_was_unacknowledged_at_one_node_comes_at_the_next_and_no_position_passes_it()
+      throws Exception {
+    var hour = Duration.ofHours(1);
+    for (int n = 1; n <= 5; n++) {
+      first.park(device, "s" + n, TestNode.newMessage(), payload(n), hour);
+    }
+    var lists = new ArrayList<Long>();
+    for (int n = 6; n <= 7; n++) {
+      var message = TestNode.newMessage();
+      lists.add(first.parkForAll(List.of(device), message.value(), message, payload(n), hour));
+    }
+    try (var here = persistent(first)) {
+      here.subscribe().expect(MqttPacket.SubAck.class);
+      for (int n = 1; n <= 5; n++) {
+        var publish = here.expect(MqttPacket.Publish.class);
+        assertThat(publish.payload()).isEqualTo(Binary.of(payload(n)));
+        if (n == 2 || n == 4) {
+          SharedNode.acknowledge(here, publish);
+        }
+      }
+      Eventually.within(PATIENCE, () -> assertThat(first.parked(device)).isEqualTo(3));
+      assertThat(first.position(device)).isLessThan(lists.getFirst());
+
+      try (var there = persistent(second)) {
+        for (int n : List.of(1, 3, 5, 6)) {
+          var again = there.expect(MqttPacket.Publish.class);
+          assertThat(again.payload()).isEqualTo(Binary.of(payload(n)));
+          assertThat(again.duplicate()).isFalse();
+          assertThat(first.position(device)).isLessThan(lists.getFirst());
+          SharedNode.acknowledge(there, again);
+        }
+        Eventually.within(PATIENCE, () -> assertThat(first.parked(device)).isZero());
+        assertThat(there.expect(MqttPacket.Publish.class).payload())
+            .isEqualTo(Binary.of(payload(7)));
+        Eventually.within(
+            PATIENCE,
+            () -> assertThat(first.position(device)).isGreaterThanOrEqualTo(lists.getFirst()));
+      }
+    }
+
+    // Back at the first node: the one broadcast that was not acknowledged anywhere.
+    try (var back = persistent(first)) {
+      var last = back.expect(MqttPacket.Publish.class);
+      assertThat(last.payload()).isEqualTo(Binary.of(payload(7)));
+      assertThat(first.position(device)).isLessThan(lists.getLast());
+      SharedNode.acknowledge(back, last);
+      Eventually.within(
+          PATIENCE, () -> assertThat(first.position(device)).isEqualTo(lists.getLast()));
+      assertAlive(back);
+    }
+  }
+
+  private static String payload(int n) {
+    return "{\"n\":" + n + "}";
+  }
+
+  private RawClient persistent(TestNode at) throws Exception {
+    return RawClient.connected(at.port("mqtt"), SharedNode.persistent(device, MqttVersion.V5));
+  }
+
   @Test
   void a_node_starts_and_serves_without_redis_and_is_known_when_it_comes() throws Exception {
     first.services().kill9(Service.REDIS);
