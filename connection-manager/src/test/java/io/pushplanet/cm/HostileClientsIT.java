@@ -13,14 +13,18 @@ import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
 import io.pushplanet.cm.transport.Transport;
+import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,13 +43,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Bots, broken clients and attackers. `-Dhostile.packets=N` sends N mutated packets to each
-/// listener (10,000,000 for a night), `-Dseed=N` repeats a run.
+/// listener (10,000,000 for a night). Each run prints its seed; `-Dseed=N` repeats the mutations.
 class HostileClientsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final long SEED = Long.getLong("seed", 1);
+  private static final long SEED = Long.getLong("seed", System.nanoTime());
   private static final @Nullable Integer ASKED_FOR = Integer.getInteger("hostile.packets");
   private static final int MUTATED_PACKETS = ASKED_FOR == null ? 40_000 : ASKED_FOR;
-  private static final int PACKETS_PER_SOCKET = 40;
+
+  /// The node reads on while the packets are good or refused without a close.
+  private static final int PACKETS_OF_THE_KNOWN = 40;
+
+  /// A stranger's first packet is usually the last one that the node reads.
+  private static final int PACKETS_OF_STRANGERS = 4;
+
   private static final String UPGRADE =
       """
       GET /mqtt HTTP/1.1
@@ -62,6 +72,7 @@ class HostileClientsIT {
   private static TestNode node;
   private static TestGateway gateway;
   private static SSLContext trusting;
+  private static int connects = 10_000_000;
 
   @BeforeAll
   static void start(@TempDir Path directory) throws Exception {
@@ -74,7 +85,9 @@ class HostileClientsIT {
                 + Files.writeString(directory.resolve("key.pem"), certificate.keyPem()),
             "--cm.ws-port=0",
             "--cm.wss-port=0",
-            "--cm.transport.write-stall=2s");
+            "--cm.transport.write-stall=2s",
+            // A claim waits for others; here they come one by one.
+            "--cm.directory.together=1ms");
     gateway = new TestGateway(node, "gw-hostile");
     trusting = new TestCertificate.Witness().context();
   }
@@ -87,16 +100,23 @@ class HostileClientsIT {
 
   @Test
   void mutated_packets_break_nothing_on_any_listener() throws Exception {
-    System.out.println("seed=" + SEED);
+    System.out.println("hostile: seed=" + SEED + " (again with -Dseed=" + SEED + ")");
     var random = new Random(SEED);
     for (var listener : List.of("mqtt", "ws", "gateway", "tls", "wss")) {
       // A handshake costs as much as the packets, so there are fewer of them unless a number was
       // asked for.
       long wanted = isTls(listener) && ASKED_FOR == null ? MUTATED_PACKETS / 4 : MUTATED_PACKETS;
-      long sent = 0;
-      while (sent < wanted) {
-        sent += attack(listener, random);
+      double readBefore = bytesRead();
+      var attack = new Attack(listener, random);
+      while (attack.packets < wanted) {
+        attack.again();
       }
+      System.out.printf("hostile: %s node_read_bytes=%.0f%n", attack, bytesRead() - readBefore);
+
+      // All of them were greeted, and the node has heard more than their CONNECT.
+      assertThat(attack.known).isPositive();
+      assertThat(attack.answeredLater).isPositive();
+      assertThat(bytesRead() - readBefore).isGreaterThan(attack.knownConnectBytes);
     }
 
     assertThat(counter("cm.transport.loop.errors")).isZero();
@@ -238,37 +258,129 @@ class HostileClientsIT {
     }
   }
 
-  /// Sends packets on one socket until the server closes it. Returns how many were sent.
-  private static int attack(String listener, Random random) throws IOException {
-    var version = random.nextBoolean() ? MqttVersion.V5 : MqttVersion.V3_1_1;
-    boolean webSocket = listener.startsWith("ws");
-    var stream = new ByteArrayOutputStream();
-    if (webSocket) {
-      stream.writeBytes(UPGRADE.getBytes(US_ASCII));
+  /// Mutated packets to one listener. Packets count when they were all written, and each socket is
+  /// read until the node has ended it: because it has read the end, or because it has refused a
+  /// packet.
+  private static final class Attack {
+    private final String listener;
+    private final boolean webSocket;
+    private final Random random;
+    private long packets;
+    private long packetBytes;
+    private long sockets;
+    // The node closed them while packets were still being written.
+    private long cutOff;
+    private long known;
+    private long knownConnectBytes;
+    // Sockets on which more than the answer to CONNECT came.
+    private long answeredLater;
+
+    Attack(String listener, Random random) {
+      this.listener = listener;
+      this.webSocket = listener.startsWith("ws");
+      this.random = random;
     }
-    // Half of them authenticate, so that the code behind CONNECT is attacked, too.
-    boolean known = random.nextBoolean();
-    if (known) {
-      stream.writeBytes(framed(connect(listener, version), webSocket, random));
-    }
-    for (int packet = 0; packet < PACKETS_PER_SOCKET; packet++) {
-      var bytes =
-          packet(listener, version, known ? random.nextInt(1, 9) : random.nextInt(9), random);
-      boolean frameItself = webSocket && random.nextInt(4) == 0;
-      if (!frameItself) {
-        bytes = mutated(bytes, random);
+
+    /// Half of the clients authenticate, so that the code behind CONNECT is attacked, too.
+    void again() throws IOException {
+      var version = random.nextBoolean() ? MqttVersion.V5 : MqttVersion.V3_1_1;
+      boolean greets = random.nextBoolean();
+      int count = greets ? PACKETS_OF_THE_KNOWN : PACKETS_OF_STRANGERS;
+      byte[] hello = greets ? framed(connect(listener, version), webSocket, random) : new byte[0];
+      var mutated = packets(version, greets, count);
+      sockets++;
+      try (var socket = open(listener)) {
+        socket.setSoTimeout((int) PATIENCE.toMillis());
+        var out = socket.getOutputStream();
+        var in = new DataInputStream(socket.getInputStream());
+        if (webSocket) {
+          out.write(UPGRADE.getBytes(US_ASCII));
+          passHeader(in);
+        }
+        if (greets) {
+          out.write(hello);
+          expectWelcome(in);
+          known++;
+          knownConnectBytes += hello.length;
+        }
+        if (isWritten(socket, mutated)) {
+          packets += count;
+          packetBytes += mutated.length;
+        } else {
+          cutOff++;
+        }
+        if (isAnsweredUntilTheEnd(in)) {
+          answeredLater++;
+        }
       }
-      bytes = framed(bytes, webSocket, random);
-      stream.writeBytes(frameItself ? mutated(bytes, random) : bytes);
     }
-    try (var socket = open(listener)) {
-      socket.setSoTimeout(5);
-      socket.getOutputStream().write(stream.toByteArray());
-      while (socket.getInputStream().read(new byte[4_096]) > 0) {}
-    } catch (IOException closedOrSilent) {
-      return PACKETS_PER_SOCKET;
+
+    private byte[] packets(MqttVersion version, boolean greets, int count) {
+      var stream = new ByteArrayOutputStream();
+      for (int packet = 0; packet < count; packet++) {
+        int kind = greets ? random.nextInt(1, 9) : random.nextInt(9);
+        var bytes = packet(listener, version, kind, random);
+        boolean frameItself = webSocket && random.nextInt(4) == 0;
+        if (!frameItself) {
+          bytes = mutated(bytes, random);
+        }
+        bytes = framed(bytes, webSocket, random);
+        stream.writeBytes(frameItself ? mutated(bytes, random) : bytes);
+      }
+      return stream.toByteArray();
     }
-    return PACKETS_PER_SOCKET;
+
+    /// Writes, and ends the stream.
+    private static boolean isWritten(Socket socket, byte[] bytes) {
+      try {
+        socket.getOutputStream().write(bytes);
+        socket.shutdownOutput();
+        return true;
+      } catch (IOException closed) {
+        return false;
+      }
+    }
+
+    /// @return whether the node sent bytes before it closed
+    private static boolean isAnsweredUntilTheEnd(InputStream in) {
+      var answer = new byte[4_096];
+      boolean answered = false;
+      try {
+        while (in.read(answer) > 0) {
+          answered = true;
+        }
+      } catch (SocketTimeoutException silent) {
+        throw new AssertionError("the node neither answers nor closes", silent);
+      } catch (IOException reset) {
+        // The node has closed.
+      }
+      return answered;
+    }
+
+    private static void passHeader(DataInputStream in) throws IOException {
+      int end = 0;
+      for (int last = 0; end < 2; last = end) {
+        int next = in.readUnsignedByte();
+        end = next == '\n' ? last + 1 : next == '\r' ? last : 0;
+      }
+    }
+
+    private void expectWelcome(DataInputStream in) throws IOException {
+      if (webSocket) {
+        assertThat(in.readUnsignedByte()).as("a binary frame").isEqualTo(0x82);
+        in.readUnsignedByte();
+      }
+      assertThat(in.readUnsignedByte()).as("CONNACK").isEqualTo(0x20);
+      var rest = new byte[in.readUnsignedByte()];
+      in.readFully(rest);
+      assertThat(rest[1]).as("its code").isZero();
+    }
+
+    @Override
+    public String toString() {
+      return "listener=%s packets=%d bytes=%d sockets=%d known=%d cut_off=%d answered_later=%d"
+          .formatted(listener, packets, packetBytes, sockets, known, cutOff, answeredLater);
+    }
   }
 
   /// Opens a socket, over TLS with a handshake, resumed where there was one before.
@@ -287,7 +399,9 @@ class HostileClientsIT {
     return listener.equals("tls") || listener.equals("wss");
   }
 
+  /// The ids are the same in each run of a seed.
   private static byte[] connect(String listener, MqttVersion version) {
+    int number = connects++;
     return new PacketEncoder()
         .encode(
             listener.equals("gateway")
@@ -295,12 +409,13 @@ class HostileClientsIT {
                     version,
                     true,
                     60,
-                    "gw-" + System.nanoTime(),
+                    "gw-" + number,
                     "gateway",
                     Binary.of(TestNode.GATEWAY_PASSWORD),
                     null,
                     MqttProperties.NONE)
-                : RawClient.connect(version, TestNode.newDevice()),
+                : RawClient.connect(
+                    version, new DeviceKey(TestNode.APP, new DeviceId("hostile-" + number))),
             version);
   }
 
@@ -381,6 +496,14 @@ class HostileClientsIT {
     return node.bean(MeterRegistry.class)
         .get("cm.transport.closed")
         .tag("cause", "slow_reader")
+        .counter()
+        .count();
+  }
+
+  private static double bytesRead() {
+    return node.bean(MeterRegistry.class)
+        .get("cm.transport.bytes")
+        .tag("direction", "read")
         .counter()
         .count();
   }
