@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttVersion;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.HexFormat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -12,8 +13,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// Our codec against Netty's, which thousands of brokers and clients use. Netty is the more lenient
 /// of the two: it accepts ill-formed UTF-8, U+0000, DUP at QoS 0, repeated properties, lengths
 /// written longer than needed and the like. So the promise is one-sided: each packet that we
-/// accept, Netty accepts, too, with the same meaning. [#isKnownToDiffer] lists the exceptions and
-/// their reasons.
+/// accept, Netty accepts, too, with the same meaning. The one exception: codes in CONNACK, SUBACK and
+/// UNSUBACK, which only a server sends, are a closed list there and numbers here, so a packet with a
+/// code that Netty does not name is left out ([NettyOracle#namesAllCodes]).
 class NettyDifferentialTest {
   private static final PacketLimits LIMITS = PacketLimits.UNAUTHENTICATED;
 
@@ -53,31 +55,26 @@ class NettyDifferentialTest {
     var fuzz = Fuzz.of("mutated against netty " + version, 30_000);
     var packets = new RandomPackets(fuzz.random());
     int taken = 0;
+    var kinds = new HashSet<Class<?>>();
     for (int round = 0; round < fuzz.rounds(); round++) {
       var original = packets.next(version);
       var written = new PacketEncoder().encode(original, version);
       var bytes = fuzz.random().nextBoolean() ? fuzz.mutate(written) : fuzz.mutateWithin(written);
       boolean connecting = original instanceof MqttPacket.Connect;
       if (!(decode(bytes, version, connecting) instanceof DecodeOutcome.Decoded(var packet))
-          || isKnownToDiffer(packet)) {
+          || !NettyOracle.namesAllCodes(packet)) {
         continue;
       }
       taken++;
+      kinds.add(packet.getClass());
 
       var read = NettyOracle.decode(bytes, version, connecting);
 
       assertThat(read).as(say(fuzz, round, bytes)).contains(packet);
     }
     assertThat(taken).isPositive();
-  }
-
-  private static boolean isKnownToDiffer(MqttPacket packet) {
-    return switch (packet) {
-      // Only a server sends these. Netty knows a closed list of their codes; here they are numbers,
-      // and a device that sends such a packet is disconnected, whatever the number.
-      case MqttPacket.ConnAck _, MqttPacket.SubAck _, MqttPacket.UnsubAck _ -> true;
-      default -> false;
-    };
+    assertThat(kinds)
+        .contains(MqttPacket.ConnAck.class, MqttPacket.SubAck.class, MqttPacket.UnsubAck.class);
   }
 
   private static DecodeOutcome decode(byte[] bytes, MqttVersion version, boolean connecting) {

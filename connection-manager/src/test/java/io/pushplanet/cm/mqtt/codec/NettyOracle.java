@@ -28,6 +28,8 @@ import io.netty.handler.codec.mqtt.MqttPublishMessage;
 import io.netty.handler.codec.mqtt.MqttPublishVariableHeader;
 import io.netty.handler.codec.mqtt.MqttQoS;
 import io.netty.handler.codec.mqtt.MqttReasonCodeAndPropertiesVariableHeader;
+import io.netty.handler.codec.mqtt.MqttReasonCodes.SubAck;
+import io.netty.handler.codec.mqtt.MqttReasonCodes.UnsubAck;
 import io.netty.handler.codec.mqtt.MqttSubAckPayload;
 import io.netty.handler.codec.mqtt.MqttSubscribePayload;
 import io.netty.handler.codec.mqtt.MqttSubscriptionOption;
@@ -46,6 +48,7 @@ import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import io.pushplanet.cm.mqtt.Will;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntFunction;
 
 /// Netty's MQTT codec with our packet types: a second opinion on the meaning of bytes.
 final class NettyOracle {
@@ -91,6 +94,28 @@ final class NettyOracle {
       }
     } finally {
       channel.finishAndReleaseAll();
+    }
+  }
+
+  /// Whether Netty has a name for each code in this packet of a server; a packet with another code
+  /// it refuses.
+  static boolean namesAllCodes(MqttPacket packet) {
+    return switch (packet) {
+      case MqttPacket.ConnAck(_, int code, _) ->
+          isNamed(code, number -> MqttConnectReturnCode.valueOf((byte) number));
+      case MqttPacket.SubAck(_, List<Integer> codes, _) ->
+          codes.stream().allMatch(code -> isNamed(code, number -> SubAck.valueOf((byte) number)));
+      case MqttPacket.UnsubAck(_, List<Integer> codes, _) ->
+          codes.stream().allMatch(code -> isNamed(code, number -> UnsubAck.valueOf((byte) number)));
+      default -> true;
+    };
+  }
+
+  private static boolean isNamed(int code, IntFunction<Object> names) {
+    try {
+      return names.apply(code) != null;
+    } catch (IllegalArgumentException unknown) {
+      return false;
     }
   }
 

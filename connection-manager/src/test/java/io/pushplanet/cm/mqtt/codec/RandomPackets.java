@@ -22,7 +22,17 @@ final class RandomPackets {
     "a", "Z9", "push", "/", " ", "grüß", "\uFEFF", "漢字", "🚀", "\u007F", "\uFFFF", "$share"
   };
   private static final int[] CONNACK_V3 = {0, 1, 2, 3, 4, 5};
-  private static final int[] CONNACK_V5 = {0, 0x80, 0x81, 0x84, 0x85, 0x86, 0x87, 0x89, 0x9C};
+
+  // Tables 3-1, 3-8 and 3-9 of MQTT 5; the codes of 3.1.1's SUBACK are in its section 3.9.3.
+  private static final int[] CONNACK_V5 = {
+    0, 0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8A, 0x8C, 0x90, 0x95, 0x97,
+    0x99, 0x9A, 0x9B, 0x9C, 0x9D, 0x9F
+  };
+  private static final int[] SUBACK_V5 = {
+    0, 1, 2, 0x80, 0x83, 0x87, 0x8F, 0x91, 0x97, 0x9E, 0xA1, 0xA2
+  };
+  private static final int[] SUBACK_V3 = {0, 1, 2, 0x80};
+  private static final int[] UNSUBACK_V5 = {0, 0x11, 0x80, 0x83, 0x87, 0x8F, 0x91};
 
   private final Random random;
 
@@ -50,7 +60,7 @@ final class RandomPackets {
       case 8 ->
           new MqttPacket.SubAck(
               packetId(),
-              some(() -> random.nextInt(8) == 0 ? 0x80 : random.nextInt(3)),
+              some(() -> oneOf(v5 ? SUBACK_V5 : SUBACK_V3)),
               properties(v5, Place.SUBACK));
       case 9 ->
           new MqttPacket.Unsubscribe(
@@ -58,7 +68,7 @@ final class RandomPackets {
       case 10 ->
           new MqttPacket.UnsubAck(
               packetId(),
-              v5 ? some(() -> random.nextBoolean() ? 0 : 0x11) : List.of(),
+              v5 ? some(() -> oneOf(UNSUBACK_V5)) : List.of(),
               properties(v5, Place.UNSUBACK));
       case 11 -> new MqttPacket.PingReq();
       case 12 -> new MqttPacket.PingResp();
