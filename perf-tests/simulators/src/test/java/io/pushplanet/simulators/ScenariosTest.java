@@ -14,6 +14,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,6 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
 /// Scenarios and rules set over the management port, and their effect on a sender.
 class ScenariosTest {
   private static final JsonMapper JSON = JsonMapper.shared();
+  private static final long REFUSED_STREAM = 0x7;
   private static final String TOKEN = "ab".repeat(32);
 
   @TempDir Path state;
@@ -133,10 +135,71 @@ class ScenariosTest {
     var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
     manage("POST", "/scenario", "apns next 1 streams 7");
 
-    push(client, jwt);
+    try (FrameSender sender = new FrameSender(simulators.authority(), simulators.apns().port())) {
+      post(sender, 1, jwt);
+      Senders.eventually(() -> assertThat(sender.streams).containsExactly(1L, 7L));
+      manage("POST", "/scenario", "apns silence");
 
-    assertThat(simulators.apns().streams()).isEqualTo(7);
-    assertThat(push(client, jwt).statusCode()).isEqualTo(200);
+      for (int stream = 3; stream <= 15; stream += 2) {
+        post(sender, stream, jwt);
+      }
+      open(sender, 17, jwt);
+
+      // Seven wait, and the eighth is one too many.
+      Senders.eventually(() -> assertThat(sender.resets).isEqualTo(Map.of(17, REFUSED_STREAM)));
+      assertThat(sender.answers).isEqualTo(Map.of(1, "200"));
+    }
+    try (FrameSender another = new FrameSender(simulators.authority(), simulators.apns().port())) {
+      Senders.eventually(() -> assertThat(another.streams).containsExactly(1L));
+    }
+  }
+
+  @Test
+  void a_second_stream_is_refused_until_the_first_good_answer() throws Exception {
+    var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
+    manage("POST", "/scenario", "apns next 1 silence");
+    try (FrameSender sender = new FrameSender(simulators.authority(), simulators.apns().port())) {
+      Senders.eventually(() -> assertThat(sender.streams).containsExactly(1L));
+
+      post(sender, 1, jwt);
+      open(sender, 3, jwt);
+
+      Senders.eventually(() -> assertThat(sender.resets).isEqualTo(Map.of(3, REFUSED_STREAM)));
+      assertThat(sender.answers).isEmpty();
+      assertThat(simulators.ledger().entries(TOKEN)).hasSize(1);
+    }
+  }
+
+  @Test
+  void a_goaway_says_its_reason_and_the_last_stream() throws Exception {
+    var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
+    manage("POST", "/scenario", "apns after 1 next 1 goaway Shutdown");
+    try (FrameSender sender = new FrameSender(simulators.authority(), simulators.apns().port())) {
+      post(sender, 1, jwt);
+      Senders.eventually(() -> assertThat(sender.streams).containsExactly(1L, 1_000L));
+
+      post(sender, 3, jwt);
+
+      Senders.eventually(() -> assertThat(sender.goAways).hasSize(1));
+      assertThat(sender.goAways)
+          .containsExactly(new FrameSender.GoAway(3, 0, "{\"reason\":\"Shutdown\"}"));
+      assertThat(sender.answers).isEqualTo(Map.of(1, "200", 3, "200"));
+    }
+  }
+
+  private static void post(FrameSender sender, int stream, String jwt) {
+    open(sender, stream, jwt);
+    sender.end(stream, "{\"aps\":{\"alert\":\"hello\"}}");
+  }
+
+  private static void open(FrameSender sender, int stream, String jwt) {
+    sender.open(
+        stream,
+        "/3/device/" + TOKEN,
+        Map.of(
+            "authorization", "bearer " + jwt,
+            "apns-topic", "io.example.app",
+            "apns-push-type", "alert"));
   }
 
   @ParameterizedTest

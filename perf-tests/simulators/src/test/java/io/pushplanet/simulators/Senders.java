@@ -12,6 +12,7 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
@@ -38,6 +39,22 @@ final class Senders {
       return context;
     } catch (Exception e) {
       throw new AssertionError(e);
+    }
+  }
+
+  /// Repeats an assertion until it holds, for a minute at most.
+  static void eventually(Runnable assertion) {
+    long deadline = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+    while (true) {
+      try {
+        assertion.run();
+        return;
+      } catch (AssertionError notYet) {
+        if (System.nanoTime() - deadline >= 0) {
+          throw notYet;
+        }
+        LockSupport.parkNanos(Duration.ofMillis(10).toNanos());
+      }
     }
   }
 

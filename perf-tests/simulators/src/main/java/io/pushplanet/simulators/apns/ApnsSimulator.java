@@ -72,11 +72,6 @@ public final class ApnsSimulator implements AutoCloseable {
     return server.port();
   }
 
-  /// How many streams a proven connection may have now.
-  public int streams() {
-    return faults.streams();
-  }
-
   /// How often a provider token may change, and whether changes are counted for a whole team, as
   /// Apple's staff say, or for each of its keys. Resets the counts.
   public void renewal(Duration shortest, boolean perTeam) {
