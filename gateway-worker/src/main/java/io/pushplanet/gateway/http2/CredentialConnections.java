@@ -240,20 +240,25 @@ final class CredentialConnections {
   }
 
   /// Opens another connection, unless one is opening already, or fewer requests wait than the first
-  /// answers of the present connections will let in. A connection on which the peer allows no
-  /// stream yet promises no room.
+  /// answers of the present connections will let in: on each as many as on the roomiest one that
+  /// has proved itself, because a peer may allow fewer streams than are set. A connection on which
+  /// the peer allows no stream yet promises no room.
   @GuardedBy("lock")
   private void openIfUseful() {
     List<Http2Connection> quiet = park(Http2Connection::isQuiet);
-    int expected = 0;
+    int roomiest = 0;
+    int tried = 0;
     int closedToUs = 0;
     for (Http2Connection connection : connections) {
-      if (!connection.isProven()) {
-        boolean isTried = connection.underWay() > 0;
-        expected += isTried ? settings.streams() - 1 : 0;
-        closedToUs += isTried ? 0 : 1;
+      if (connection.isProven()) {
+        roomiest = Math.max(roomiest, connection.streamsNow());
+      } else if (connection.underWay() > 0) {
+        tried++;
+      } else {
+        closedToUs++;
       }
     }
+    int expected = tried * ((roomiest > 0 ? roomiest : settings.streams()) - 1);
     boolean useful =
         !opening
             && connections.size() < settings.perCredential()

@@ -118,7 +118,9 @@ final class Http2Connection {
     };
   }
 
-  private int streamsNow() {
+  /// How many requests may be under way, as the settings and the peer allow; 1 at most before the
+  /// first good answer.
+  int streamsNow() {
     int most = Math.min(settings.streams(), allowed);
     return proven ? most : Math.min(1, most);
   }

@@ -146,6 +146,103 @@ class FcmIT {
     assertThat(ProviderPlatform.minted(platform.context, Channel.FCM) - grants).isEqualTo(1);
   }
 
+  /// FCM takes an access token only for its own project.
+  @Test
+  void gorush_365_gorush_566_gorush_588_projects_send_side_by_side() throws Exception {
+    List<Future<DeliveryOutcome>> sent = new ArrayList<>();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int project = 0; project < 5; project++) {
+        String app = "fcm-tenant-" + project;
+        upload(app, "tenant-" + project);
+        platform
+            .simulators
+            .fcmDirectory()
+            .register("of-" + app, new FcmToken("tenant-" + project, false));
+      }
+      for (int i = 0; i < 100; i++) {
+        String app = "fcm-tenant-" + i % 5;
+        sent.add(threads.submit(() -> send(app, "of-" + app)));
+      }
+      for (Future<DeliveryOutcome> one : sent) {
+        assertThat(one.get()).isInstanceOf(Accepted.class);
+      }
+    }
+  }
+
+  /// firebase/firebase-admin-java#941, #834, #849, #890: one request after the other instead of a
+  /// batch; firebase-admin-node#2488: 500 take 15 seconds without multiplexing;
+  /// eladnava/fcm-v1-http2#8: one connection has only 100 streams; firebase-admin-java#994: a thread
+  /// each.
+  @Test
+  void firebase_admin_java_941_firebase_admin_node_2488_fcm_v1_http2_8_500_leave_nearly_at_once()
+      throws Exception {
+    upload("fcm-many", "many-1");
+    assertThat(send("fcm-many", "first")).isInstanceOf(Accepted.class);
+    int threadsBefore = platformThreads();
+    double connectionsBefore = connections();
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.always(FCM, Fate.of(Action.ANSWER).after(Duration.ofSeconds(5))));
+
+    List<Future<DeliveryOutcome>> sent = new ArrayList<>();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 500; i++) {
+        String token = "one-of-many" + i;
+        sent.add(threads.submit(() -> send("fcm-many", token)));
+      }
+
+      // The first hundred leave at once. By the time of their answers, the other connections that
+      // are needed have proved themselves.
+      Eventually.within(
+          PATIENCE,
+          () ->
+              assertThat(ProviderPlatform.streams(platform.context, Channel.FCM))
+                  .isGreaterThan(350));
+
+      // FCM has 100 streams on each.
+      assertThat(connections() - connectionsBefore).isBetween(4.0, 8.0);
+      assertThat(platformThreads() - threadsBefore).isLessThan(50);
+      for (Future<DeliveryOutcome> one : sent) {
+        assertThat(one.get()).isInstanceOf(Accepted.class);
+      }
+    }
+  }
+
+  private static int platformThreads() {
+    return Thread.getAllStackTraces().size();
+  }
+
+  private static double connections() {
+    return platform
+        .context
+        .getBean(MeterRegistry.class)
+        .get("pushplanet.provider.pool.connections")
+        .tag("channel", "fcm")
+        .gauge()
+        .value();
+  }
+
+  /// firebase/firebase-admin-node#346: a library's own repeat, at once and unseen, is the second
+  /// copy.
+  @Test
+  void firebase_admin_node_346_a_503_of_what_was_delivered_is_repeated_by_nobody_unseen() {
+    platform
+        .simulators
+        .script()
+        .add(ScriptLine.next(FCM, 1, Fate.answer(503, "UNAVAILABLE").butDelivered()));
+
+    assertThat(send("fcm-shop", "delivered-once"))
+        .isInstanceOfSatisfying(
+            Deferred.class,
+            deferred -> {
+              assertThat(deferred.status()).isEqualTo(503);
+              assertThat(deferred.ambiguous()).isTrue();
+            });
+
+    assertThat(platform.simulators.ledger().entries("delivered-once")).hasSize(1);
+  }
+
   @Test
   void the_message_stands_in_the_ledger_as_it_was_meant() {
     Push push = aPush(CLOCK).from("fcm-shop").toFcm("d1", "looked-at").build();
