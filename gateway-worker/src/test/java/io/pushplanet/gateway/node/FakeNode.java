@@ -41,6 +41,7 @@ public final class FakeNode implements AutoCloseable {
   private final Queue<Integer> broadcasts = new ConcurrentLinkedQueue<>();
   private final Queue<MessageId> messages = new ConcurrentLinkedQueue<>();
   private final Map<MessageId, Instant> answerBy = new ConcurrentHashMap<>();
+  private final Map<MessageId, String> payloads = new ConcurrentHashMap<>();
   private final List<Open> frames = new ArrayList<>();
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
   private volatile boolean refusesDrains;
@@ -128,6 +129,11 @@ public final class FakeNode implements AutoCloseable {
   /// The messages that it was given to deliver, in their order.
   public List<MessageId> messages() {
     return List.copyOf(messages);
+  }
+
+  /// The JSON that its devices get of this message.
+  public String payload(MessageId message) {
+    return Objects.requireNonNull(payloads.get(message));
   }
 
   /// The deadline of the latest frame with this message.
@@ -225,6 +231,7 @@ public final class FakeNode implements AutoCloseable {
           .forEach(message -> {
             messages.add(message.id());
             answerBy.put(message.id(), frame.answerBy());
+            payloads.put(message.id(), message.payload());
           });
       take(
           new Open(
