@@ -414,6 +414,17 @@ class CredentialLifecycleIT {
                 .hasSize(5)
                 .anyMatch(body -> body.contains("within 30 days"))
                 .anyMatch(body -> body.contains("within a day")));
+    Eventually.within(
+        PATIENCE, () -> assertThat(posted("expires")).extracting(Posted::id).hasSize(5));
+    assertThat(posted("expires"))
+        .allMatch(CredentialLifecycleIT::isSigned)
+        .extracting(Posted::body)
+        .allMatch(body -> body.contains("credential_expires"))
+        .anyMatch(body -> body.contains("within 30 days"))
+        .anyMatch(body -> body.contains("within 14 days"))
+        .anyMatch(body -> body.contains("within 7 days"))
+        .anyMatch(body -> body.contains("within a day"))
+        .anyMatch(body -> body.contains("has ended"));
   }
 
   private static boolean isOfExpires(MimeMessage mail) {
