@@ -79,7 +79,8 @@ class ProviderTokensOverHoursIT {
   }
 
   @Test
-  void pushy_811_twenty_restarting_workers_never_change_the_token_too_often() throws Exception {
+  void pushy_811_pushy_793_pushy_931_twenty_restarting_workers_never_change_the_token_too_often()
+      throws Exception {
     Map<String, Integer> answers = threeHours(new LocalTokens(clock), () -> {});
 
     assertThat(answers).containsOnlyKeys("200 ");

@@ -84,6 +84,50 @@ class DeadTokensIT extends DeliveryScene {
     assertThat(forgotten()).isEmpty();
   }
 
+  /// firebase/firebase-js-sdk#10212: an installation that moves from a token to an installation id
+  /// loses the former, and its senders are told `UNREGISTERED`.
+  @Test
+  void firebase_js_sdk_10212_an_installation_id_outlives_the_token_that_it_replaced()
+      throws Exception {
+    registered("d1", "fcm", "fid", "installation", clock.instant().plusSeconds(1));
+    fcm.answers.put("old", new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant()));
+    Push push = aPush(clock).from(APP).toFcm("d1", "old").build();
+
+    deliver(Channel.FCM, push);
+    String waiting = servers.sql().queryForObject("SELECT pushes FROM later", String.class);
+    delivery.deliver(
+        Channel.FCM,
+        String.valueOf(waiting).getBytes(StandardCharsets.UTF_8),
+        false,
+        Ticket.ofNoOrder());
+
+    assertThat(fcm.tokens).containsExactly("old", "installation");
+    assertThat(fcm.kinds).containsExactly("token", "fid");
+    assertThat(forgotten()).isEmpty();
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .extracting(DeliveryEvent.Ended::state)
+        .isEqualTo(DeliveryState.DELIVERED);
+  }
+
+  /// DocNR/clave#14: only a 410 cost a token there, and bad ones were asked for every day.
+  @Test
+  void clave_14_a_token_that_apple_calls_bad_is_forgotten_like_one_that_is_gone() throws Exception {
+    registered("bad", "apns", "token", "t1", clock.instant().minusSeconds(60));
+    registered("elsewhere", "apns", "token", "t2", clock.instant().minusSeconds(60));
+    apns.answers.put("bad", new DeliveryOutcome.TokenForeign(400, "BadDeviceToken"));
+    apns.answers.put("elsewhere", new DeliveryOutcome.TokenForeign(400, "DeviceTokenNotForTopic"));
+
+    // More accepted messages than bad tokens prove the credential.
+    for (int i = 0; i < 5; i++) {
+      deliver(Channel.APNS, aPush(clock).from(APP).toApns("good" + i, "good" + i).build());
+    }
+    deliver(
+        Channel.APNS, aPush(clock).from(APP).toApns("bad", "t1").toApns("elsewhere", "t2").build());
+
+    assertThat(forgotten()).containsExactlyInAnyOrder("bad", "elsewhere");
+  }
+
   @Test
   void messages_that_were_not_sent_do_not_hide_that_too_many_tokens_die() throws Exception {
     IntStream.range(0, 100)

@@ -11,6 +11,7 @@ import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
+import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.order.Ticket;
@@ -54,6 +55,41 @@ class DeliveryIT extends DeliveryScene {
             .tags("channel", "fcm", "priority", "high", "result", "delivered")
             .timer();
     assertThat(whole.count()).isEqualTo(3);
+  }
+
+  /// zulip/zulip#13518: a retry holds up new messages.
+  @Test
+  void zulip_13518_messages_to_be_repeated_wait_in_later_and_hold_no_place() throws Exception {
+    PushBuilder many = aPush(clock).from(APP);
+    for (int i = 0; i < 100; i++) {
+      fcm.answers.put("slow" + i, new DeliveryOutcome.Deferred(0, "timeout", null, true));
+      many.toFcm("slow" + i, "t" + i);
+    }
+
+    deliver(Channel.FCM, many.build());
+
+    assertThat(servers.sql().queryForList("SELECT reason, due_at FROM later"))
+        .hasSize(100)
+        .allSatisfy(row -> assertThat(row).containsEntry("reason", "timeout"));
+    assertThat(
+            servers
+                .sql()
+                .queryForObject(
+                    "SELECT COUNT(*) FROM later WHERE due_at <= ?",
+                    Integer.class,
+                    Timestamp.from(clock.instant())))
+        .isZero();
+    assertThat(
+            meters
+                .get("pushplanet.provider.in.flight")
+                .tag("lane", "push.fcm.high")
+                .gauge()
+                .value())
+        .isZero();
+    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("fresh", "t").build());
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .satisfies(ended -> assertThat(ended.device().value()).isEqualTo("fresh"));
   }
 
   @Test

@@ -147,6 +147,52 @@ class PermitsIT extends DeliveryScene {
     assertThat(heldUp.join(Duration.ofSeconds(60))).isTrue();
   }
 
+  /// firebase/firebase-admin-java#994: tens of thousands of tokens are as many threads there.
+  @Test
+  void firebase_admin_java_994_2000_devices_are_no_more_requests_than_places_and_no_threads()
+      throws Exception {
+    int threadsBefore = Thread.getAllStackTraces().size();
+    AtomicInteger now = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    Queue<Thread> senders = new ConcurrentLinkedQueue<>();
+    CountDownLatch full = new CountDownLatch(50);
+    Provider counting =
+        new Provider() {
+          @Override
+          public Channel channel() {
+            return Channel.FCM;
+          }
+
+          @Override
+          public DeliveryOutcome send(Push push, Recipient recipient) {
+            most.accumulateAndGet(now.incrementAndGet(), Math::max);
+            senders.add(Thread.currentThread());
+            full.countDown();
+            try {
+              // The first ones wait for each other, so that many are under way at once.
+              if (!full.await(60, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("never so many at once");
+              }
+            } catch (InterruptedException e) {
+              throw new IllegalStateException(e);
+            } finally {
+              now.decrementAndGet();
+            }
+            return new DeliveryOutcome.Accepted(200, "", null);
+          }
+        };
+    PushBuilder many = aPush(clock).from(APP).delivered(HIGH);
+    for (int i = 0; i < 2_000; i++) {
+      many.toFcm("many-" + i, "token-" + i);
+    }
+
+    delivery(counting).deliver(Channel.FCM, batch(many.build()), false, Ticket.ofNoOrder());
+
+    assertThat(senders).hasSize(2_000).allMatch(Thread::isVirtual);
+    assertThat(most).hasValueBetween(50, 64);
+    assertThat(Thread.getAllStackTraces().size() - threadsBefore).isLessThan(50);
+  }
+
   /// Answers no request: it gives some up after a while, and the others when it is released.
   private static final class SilentFcm implements Provider {
     final CountDownLatch givesUp = new CountDownLatch(1);

@@ -18,6 +18,10 @@ final class ScriptedProvider implements Provider {
   final Map<String, DeliveryOutcome> answers = new ConcurrentHashMap<>();
   final Queue<String> sent = new ConcurrentLinkedQueue<>();
   final Queue<String> tokens = new ConcurrentLinkedQueue<>();
+
+  /// `token`, `fid` and others, of FCM only.
+  final Queue<String> kinds = new ConcurrentLinkedQueue<>();
+
   final Queue<List<String>> requests = new ConcurrentLinkedQueue<>();
   final Channel channel;
   volatile int together = 1;
@@ -52,6 +56,9 @@ final class ScriptedProvider implements Provider {
     String token = recipient.token(channel).map(Recipient.Registered::text).orElse("");
     sent.add(recipient.device().value());
     tokens.add(token);
+    if (channel == Channel.FCM && recipient.fcm() != null) {
+      kinds.add(recipient.fcm().kind());
+    }
     DeliveryOutcome otherwise =
         answers.getOrDefault(token, new DeliveryOutcome.Accepted(200, "", "provider-id"));
     return answers.getOrDefault(recipient.device().value(), otherwise);

@@ -55,6 +55,37 @@ class FcmAnswersTest {
     }
   }
 
+  /// novuhq/novu#12532: a clean-up that matches one sentence of Google's keeps the tokens that die
+  /// with another one.
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "Requested entity was not found.",
+        "NotRegistered",
+        "The registration token is not a valid FCM registration token"
+      })
+  void novu_12532_a_dead_token_is_known_by_its_code_and_never_by_a_sentence(String sentence) {
+    assertThat(meaning(404, "NOT_FOUND", "UNREGISTERED", sentence)).isEqualTo(Meaning.TOKEN_GONE);
+    assertThat(meaning(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", sentence))
+        .isEqualTo(Meaning.TOKEN_FOREIGN);
+    assertThat(meaning(404, "NOT_FOUND", "", sentence))
+        .isEqualTo(Meaning.TOKEN_OR_CREDENTIAL_FAULT);
+    assertThat(meaning(503, "UNAVAILABLE", "UNAVAILABLE", sentence)).isEqualTo(Meaning.UNAVAILABLE);
+  }
+
+  private static Meaning meaning(int httpStatus, String status, String code, String sentence) {
+    String details = code.isEmpty() ? "" : "{\"errorCode\":\"" + code + "\"}";
+    FcmError error =
+        FcmError.parse(
+            """
+            {"error":{"message":"%s","status":"%s","details":[%s]}}
+            """
+                .formatted(sentence, status, details)
+                .getBytes(StandardCharsets.UTF_8));
+    return FcmAnswers.of(httpStatus, error.code());
+  }
+
   @Test
   void the_error_code_in_the_details_comes_before_the_status() {
     FcmError error =

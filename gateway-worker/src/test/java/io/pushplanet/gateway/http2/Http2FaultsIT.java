@@ -62,6 +62,37 @@ class Http2FaultsIT extends Http2Scene {
     Eventually.within(PATIENCE, () -> assertThat(server.peers.getFirst().left).isTrue());
   }
 
+  /// DocNR/clave#14: for six hours each push went to the connection that had said GOAWAY, and was
+  /// refused there.
+  @Test
+  void clave_14_after_goaway_no_request_goes_to_the_connection_that_refuses_them()
+      throws Exception {
+    AtomicInteger refused = new AtomicInteger();
+    start(
+        100,
+        NEVER,
+        (peer, stream, headers, body) -> {
+          if (peer.number > 1 || id(headers) == 0) {
+            process(peer, stream, headers);
+            return;
+          }
+          // It says so once, refuses everything, and leaves the connection open.
+          if (refused.getAndIncrement() == 0) {
+            peer.goAway(stream - 2, NO_ERROR, "");
+          }
+          peer.reset(stream, REFUSED_STREAM);
+        });
+    assertThat(send(0)).isInstanceOf(Answered.class);
+
+    assertThat(send(1)).isInstanceOf(Answered.class);
+    List<Reply> replies = sendAll(2, 50);
+
+    assertThat(replies).allMatch(Answered.class::isInstance);
+    assertThat(processed).hasSize(52).doesNotHaveDuplicates();
+    assertThat(refused).hasValue(1);
+    Eventually.within(PATIENCE, () -> assertThat(server.peers.getFirst().left).isTrue());
+  }
+
   @Test
   void goaway_may_come_in_two_steps() throws Exception {
     Held held = new Held();

@@ -9,6 +9,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.gateway.http2.BlackHole;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -51,6 +52,36 @@ class QueueConsumerIT extends IntakeScene {
 
     Eventually.within(SOON, () -> assertThat(consumed).containsExactly("[{}]"));
     consumer.stop();
+  }
+
+  /// appleboy/gorush#693: after ten hours in which nothing came, nothing is taken any more. A
+  /// firewall forgets an idle connection and tells neither side.
+  @Test
+  void gorush_693_a_consumer_whose_idle_connection_died_silently_takes_what_comes_later()
+      throws Exception {
+    Queue<String> consumed = new ConcurrentLinkedQueue<>();
+    try (BlackHole way = new BlackHole(servers.services().amqp().getPort())) {
+      ConnectionFactory connections = new ConnectionFactory();
+      connections.setUri(servers.services().amqp());
+      connections.setHost("127.0.0.1");
+      connections.setPort(way.port());
+      connections.setAutomaticRecoveryEnabled(false);
+      connections.setRequestedHeartbeat(1);
+      QueueConsumer consumer =
+          consumer(
+              connections,
+              (body, again, _) -> consumed.add(new String(body, StandardCharsets.UTF_8)));
+      consumer.start();
+      Eventually.within(SOON, () -> assertThat(consumer.connected()).isTrue());
+      int before = way.connections();
+
+      way.swallow();
+      servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
+
+      Eventually.within(SOON, () -> assertThat(consumed).containsExactly("[{}]"));
+      assertThat(way.connections()).isGreaterThan(before);
+      consumer.stop();
+    }
   }
 
   @Test

@@ -3,12 +3,14 @@ package io.pushplanet.gateway.provider;
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Content;
 import io.pushplanet.common.message.LiveActivity;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
@@ -37,7 +39,6 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -389,29 +390,69 @@ class ApnsIT {
         PATIENCE, () -> assertThat(send("rotating", TOKEN)).isInstanceOf(Accepted.class));
   }
 
+  /// A worker signs a token of its own only when Redis has not answered in time.
   @Test
   void pushy_682_two_workers_use_one_provider_token() {
-    try (ConfigurableApplicationContext other = ProviderPlatform.worker(platform.simulators)) {
+    try (ConfigurableApplicationContext other = ProviderPlatform.worker(platform.simulators);
+        LogLines silences = new LogLines("io.pushplanet.gateway.apns.RedisTokens")) {
       Provider theirs = ProviderPlatform.provider(other, Channel.APNS);
-      AtomicInteger tries = new AtomicInteger();
-      // A worker that gets no answer from Redis in time signs a token of its own: then once more
-      // with another key.
-      Eventually.within(
-          PATIENCE,
-          () -> {
-            String app = "shared-" + tries.incrementAndGet();
-            platform.uploadKey(
-                app, key("EEEEEEEEEE", "KEYSHARE%02d".formatted(tries.get())), "production");
-            double before = ProviderPlatform.minted(other, Channel.APNS);
+      int shared = 0;
+      for (int i = 1; i <= 5; i++) {
+        String app = "shared-" + i;
+        platform.uploadKey(app, key("EEEEEEEEEE", "KEYSHARE%02d".formatted(i)), "production");
+        double before = ProviderPlatform.minted(other, Channel.APNS);
+        int silentBefore = silences.said().size();
 
-            DeliveryOutcome first = send(app, TOKEN);
-            DeliveryOutcome second = send(theirs, app, TOKEN);
+        DeliveryOutcome first = send(app, TOKEN);
+        DeliveryOutcome second = send(theirs, app, TOKEN);
 
-            assertThat(first).isInstanceOf(Accepted.class);
-            assertThat(second).isInstanceOf(Accepted.class);
-            assertThat(ProviderPlatform.minted(other, Channel.APNS)).isEqualTo(before);
-          });
+        boolean answered = silences.said().size() == silentBefore;
+        if (answered) {
+          assertThat(first).isInstanceOf(Accepted.class);
+          assertThat(second).isInstanceOf(Accepted.class);
+          assertThat(ProviderPlatform.minted(other, Channel.APNS)).isEqualTo(before);
+          shared++;
+        }
+      }
+      assertThat(shared).isPositive();
     }
+  }
+
+  /// node-apn#518, apnotic#37, uniqush-push#59, #25: records of requests that have ended stay.
+  @Test
+  void node_apn_518_apnotic_37_uniqush_push_59_uniqush_push_25_no_request_stays_after_its_end()
+      throws Exception {
+    List<Fate> ends =
+        List.of(
+            Fate.answer(410, "Unregistered"),
+            Fate.answer(503, "Shutdown"),
+            Fate.of(Action.HTML),
+            Fate.of(Action.REFUSE),
+            Fate.of(Action.RESET),
+            Fate.of(Action.GOAWAY),
+            Fate.of(Action.DROP));
+    for (int i = 0; i < ends.size(); i++) {
+      platform.simulators.script().add(new ScriptLine(APNS, "", 20 * (i + 1), 1, 100, ends.get(i)));
+    }
+
+    assertThat(sendMany(300, "shop")).hasSize(300);
+
+    Eventually.within(
+        PATIENCE,
+        () -> {
+          assertThat(ProviderPlatform.streams(platform.context, Channel.APNS)).isZero();
+          assertThat(waitingForAStream()).isZero();
+        });
+  }
+
+  private static double waitingForAStream() {
+    return platform
+        .context
+        .getBean(MeterRegistry.class)
+        .get("pushplanet.provider.pool.streams.waiting")
+        .tag("channel", "apns")
+        .gauge()
+        .value();
   }
 
   @Test
@@ -435,6 +476,40 @@ class ApnsIT {
     platform.uploadCertificate("ended");
     Eventually.within(
         PATIENCE, () -> assertThat(send("ended", TOKEN)).isInstanceOf(Accepted.class));
+  }
+
+  /// parse-server-push-adapter#118: the server does not start before the certificate is renewed;
+  /// raix-push#349: it crashes at each push.
+  @Test
+  void parse_server_push_adapter_118_raix_push_349_a_worker_starts_with_an_expired_certificate() {
+    Path authority = platform.simulators.authority().pem().getParent();
+    Clock thatTime = new MutableClock(CLOCK.instant().minus(Duration.ofDays(3 * 365)));
+    byte[] ended = Authority.in(authority, thatTime).pushCertificate(ProviderPlatform.BUNDLE, "pw");
+    platform.upload(
+        "over", "apns", "production", "p12", CredentialRows.P12_DETAIL, CredentialRows.p12(ended));
+
+    try (ConfigurableApplicationContext started = ProviderPlatform.worker(platform.simulators)) {
+      Provider theirs = ProviderPlatform.provider(started, Channel.APNS);
+
+      for (int i = 0; i < 3; i++) {
+        assertThat(send(theirs, "over", TOKEN)).isInstanceOf(Deferred.class);
+        assertThat(send(theirs, "shop", TOKEN)).isInstanceOf(Accepted.class);
+      }
+    }
+  }
+
+  /// jchambers/pushy#568: each new client signs a token of its own, and so do connections that open
+  /// at once.
+  @Test
+  void pushy_568_the_first_two_hundred_pushes_of_a_new_key_share_one_provider_token()
+      throws Exception {
+    platform.uploadKey("crowded", key("KKKKKKKKKK", "KEY0000011"), "production");
+    double minted = ProviderPlatform.minted(platform.context, Channel.APNS);
+
+    List<DeliveryOutcome> outcomes = sendMany(200, "crowded");
+
+    assertThat(outcomes).hasSize(200).allMatch(Accepted.class::isInstance);
+    assertThat(ProviderPlatform.minted(platform.context, Channel.APNS) - minted).isOne();
   }
 
   @Test

@@ -140,8 +140,11 @@ class ThousandTenantsIT {
   }
 
   /// APNs accepts each key only for its own topic, and one team per connection.
+  ///
+  /// appleboy/gorush#365, #566, #588: one instance there has one team.
   @Test
-  void countly_5850_on_the_wire_each_push_carries_its_own_tenants_key() throws Exception {
+  void countly_5850_gorush_365_gorush_566_gorush_588_each_push_carries_its_own_tenants_key()
+      throws Exception {
     Provider apns = platform.provider(Channel.APNS);
     SplittableRandom dice = new SplittableRandom(11);
     List<Future<DeliveryOutcome>> sent = new ArrayList<>();

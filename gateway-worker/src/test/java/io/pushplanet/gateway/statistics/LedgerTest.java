@@ -99,8 +99,9 @@ class LedgerTest {
     assertThat(change().expired).isEqualTo(1);
   }
 
+  /// parse-community/parse-server#2275: a push whose end comes first is SENDING for ever.
   @Test
-  void an_end_that_comes_before_its_acceptance_counts_the_same() {
+  void parse_server_2275_an_end_that_comes_before_its_acceptance_counts_the_same() {
     ledger.apply(ended(DeliveryState.DELIVERED, null));
     ledger.apply(accepted());
 
