@@ -14,6 +14,7 @@ import io.pushplanet.gateway.http2.ScriptedServer.Script;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -291,6 +292,45 @@ class Http2LimitsIT extends Http2Scene {
     public void request(Peer peer, int stream, Http2Headers headers, byte[] body) {
       process(peer, stream, headers);
     }
+  }
+
+  /// eladnava/fcm-v1-http2#8: one connection is 100 streams. No more is expected of connections
+  /// that wait for their first answers.
+  @Test
+  void fcm_v1_http2_8_a_peer_with_few_streams_gets_enough_connections_at_once() throws Exception {
+    Held held = new Held();
+    AtomicBoolean released = new AtomicBoolean();
+    start(
+        16,
+        1_000,
+        NEVER,
+        new Script() {
+          @Override
+          public void connected(Peer peer) {
+            peer.settings(new Http2Settings().maxConcurrentStreams(10).initialWindowSize(1 << 20));
+            peer.widen(0, 1 << 30);
+          }
+
+          @Override
+          public void request(Peer peer, int stream, Http2Headers headers, byte[] body) {
+            if (id(headers) == 0 || released.get()) {
+              process(peer, stream, headers);
+            } else {
+              held.add(peer, stream, headers);
+            }
+          }
+        });
+    assertThat(send(0)).isInstanceOf(Answered.class);
+
+    List<Future<Reply>> sent = submitAll(1, 50);
+
+    // The first takes 9 of priority `normal`, and each further one is expected to take 10.
+    Eventually.within(PATIENCE, () -> assertThat(held.streams()).hasSize(9 + 5));
+    assertThat(server.peers).hasSizeBetween(6, 8);
+    released.set(true);
+    server.peers.forEach(peer -> peer.later(held::answerAll));
+    assertThat(all(sent)).allMatch(Answered.class::isInstance);
+    assertThat(processed).hasSize(51).doesNotHaveDuplicates();
   }
 
   @Test
