@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.apns;
 
+import io.pushplanet.gateway.apns.ApnsAnswers.Remedy;
 import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.Reply.Answered;
 import io.pushplanet.gateway.connection.Trust;
@@ -11,8 +12,11 @@ import io.pushplanet.gateway.credential.CredentialProbe;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// Sends to a device that does not exist. APNs checks the sender and the topic first, so
 /// "BadDeviceToken" means that both are good. With a key it uses the platform's shared provider
@@ -43,6 +47,17 @@ final class ApnsProbe implements CredentialProbe {
     if (!(credential instanceof Apns apns)) {
       return new Verdict.Refused("not a credential for APNs");
     }
+    if (!(apns instanceof ApnsKey key)) {
+      return answer(apns, environment, null);
+    }
+    Optional<Duration> rest = tokens.rest(key);
+    if (rest.isPresent()) {
+      return new Verdict.Unreachable("provider token rests for " + rest.get().toSeconds() + " s");
+    }
+    return answer(apns, environment, tokens.current(key));
+  }
+
+  private Verdict answer(Apns apns, String environment, @Nullable ProviderToken proof) {
     Map<String, String> headers = new HashMap<>();
     headers.put("content-type", "application/json");
     headers.put("apns-topic", apns.bundleId());
@@ -51,19 +66,32 @@ final class ApnsProbe implements CredentialProbe {
     headers.put("apns-expiration", "0");
     LiveRequest request =
         switch (apns) {
-          case ApnsKey key -> {
-            headers.put("authorization", "bearer " + tokens.current(key).jwt());
-            yield new LiveRequest(trust.context());
-          }
+          case ApnsKey _ -> new LiveRequest(trust.context());
           case ApnsCertificate certificate -> new LiveRequest(trust.context(certificate.keys()));
         };
+    if (proof != null) {
+      headers.put("authorization", "bearer " + proof.jwt());
+    }
     URI device = settings.endpoint(environment).resolve("/3/device/" + NOBODY);
     try {
-      return verdict(
-          request.post(device, headers, PAYLOAD, settings.connection().requestTimeout()));
+      Answered answered =
+          request.post(device, headers, PAYLOAD, settings.connection().requestTimeout());
+      if (apns instanceof ApnsKey key && proof != null) {
+        heard(key, proof, answered);
+      }
+      return verdict(answered);
     } catch (IOException e) {
       return new Verdict.Unreachable(device.getHost() + ": " + e.getMessage());
     }
+  }
+
+  private void heard(ApnsKey key, ProviderToken proof, Answered answered) {
+    if (ApnsAnswers.of(answered.status(), ApnsAnswers.reason(answered)).remedy
+        == Remedy.OLDER_TOKEN) {
+      tokens.keepOlder(key, proof, ProviderTokens.REST);
+      return;
+    }
+    tokens.taken(key, answered.status());
   }
 
   static Verdict verdict(Answered answered) {

@@ -205,8 +205,8 @@ final class ApnsProvider implements Provider {
             withoutCertificate);
     ProviderToken proof = tokens.current(key);
     Exchanged first = request(target, sending, proof);
-    if (first.reply() instanceof Answered answered && answered.status() < TOO_MANY_REQUESTS) {
-      tokens.taken(key);
+    if (first.reply() instanceof Answered answered) {
+      tokens.taken(key, answered.status());
     }
     return switch (remedy(first.reply())) {
       case NONE -> outcome(sending, first);

@@ -19,6 +19,7 @@ import java.util.Set;
 /// Thread-safe; calls block, at most for a request's deadline.
 final class BroadcastChannels {
   private static final String CHANNEL = "apns-channel-id";
+  private static final String TOKEN_RESTS = "provider_token_rest";
 
   /// The wait when Apple asks for none.
   static final Duration REST = Duration.ofSeconds(10);
@@ -60,6 +61,10 @@ final class BroadcastChannels {
         "{\"message-storage-policy\":%d,\"push-type\":\"LiveActivity\"}"
             .formatted(keepsNewest ? 1 : 0)
             .getBytes(StandardCharsets.US_ASCII);
+    Optional<Duration> rest = tokens.rest(key);
+    if (rest.isPresent()) {
+      return new Answer.NotNow(TOKEN_RESTS, rest.get());
+    }
     ProviderToken proof = tokens.current(key);
     try {
       Answered answered =
@@ -68,6 +73,7 @@ final class BroadcastChannels {
               headers(proof, Map.of("content-type", "application/json")),
               body,
               settings.connection().requestTimeout());
+      tokens.taken(key, answered.status());
       Optional<String> id = answered.header(CHANNEL);
       return answered.status() / 100 == 2 && id.isPresent()
           ? new Answer.Made(id.get(), key.bundleId())
@@ -79,6 +85,10 @@ final class BroadcastChannels {
 
   /// @param id Apple's
   Answer delete(ApnsKey key, String environment, String id) {
+    Optional<Duration> rest = tokens.rest(key);
+    if (rest.isPresent()) {
+      return new Answer.NotNow(TOKEN_RESTS, rest.get());
+    }
     ProviderToken proof = tokens.current(key);
     try {
       Answered answered =
@@ -86,6 +96,7 @@ final class BroadcastChannels {
               channels(key, environment),
               headers(proof, Map.of(CHANNEL, id)),
               settings.connection().requestTimeout());
+      tokens.taken(key, answered.status());
       return answered.status() / 100 == 2 || NOT_THERE.contains(ApnsAnswers.reason(answered))
           ? new Answer.Gone()
           : otherwise(key, proof, answered);
@@ -98,12 +109,16 @@ final class BroadcastChannels {
   ///
   /// @param id Apple's
   boolean isUnknown(ApnsKey key, String environment, String id) {
+    if (tokens.rest(key).isPresent()) {
+      return false;
+    }
     try {
       Answered answered =
           requests.get(
               channels(key, environment),
               headers(tokens.current(key), Map.of(CHANNEL, id)),
               settings.connection().requestTimeout());
+      tokens.taken(key, answered.status());
       return ApnsAnswers.reason(answered).equals(LostChannels.NOT_REGISTERED);
     } catch (IOException e) {
       return false;

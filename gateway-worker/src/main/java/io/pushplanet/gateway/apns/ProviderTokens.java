@@ -21,7 +21,20 @@ import org.slf4j.LoggerFactory;
 /// The provider token of each team and key: made once, used on every connection of every worker,
 /// and renewed after 50 minutes of the 60 that APNs accepts. While one thread renews it, the others
 /// use the former token as long as APNs accepts it, and then wait. While Redis is away a token is
-/// used to its end, because APNs refuses workers that each make their own. Thread-safe.
+/// used to its end, because APNs refuses workers that each make their own.
+///
+/// APNs counts the new tokens of a team, whichever key signed them
+/// (https://developer.apple.com/forums/thread/702056). So a key's renewal waits until the team has
+/// had no new token for [#TEAM_RENEWED_EVERY], as long as the former token is accepted. In a team
+/// with several keys a token is renewed as soon as the team may have a new one, from
+/// [#RENEWED_EARLIEST] on: later, another key's new token could make it wait beyond its own end. If
+/// it must, its messages rest until then. The others let such a key go first, and one that has no
+/// accepted token yet, whose first one is made at once. Three busy keys are one more than fit: each
+/// rests some minutes of every hour.
+///
+/// Apple does not say whether a token that it refused as one too many is counted. It is treated as
+/// counted: the same token is tried until APNs accepts it, and after 20 minutes it is replaced by a
+/// new one, whose hour then begins, and is used no more. Thread-safe.
 final class ProviderTokens {
   private static final Logger LOG = LoggerFactory.getLogger(ProviderTokens.class);
 
@@ -33,13 +46,21 @@ final class ProviderTokens {
   // Two minutes before APNs refuses it, for the way there and for clocks that differ.
   static final Duration LONGEST_LIFE = Duration.ofMinutes(58);
 
-  /// By how much workers' clocks may differ at most.
-  private static final Duration SKEW = Duration.ofMinutes(1);
+  /// Longer than [#SHORTEST_LIFE], because workers' clocks differ, and a token is made before it is
+  /// used.
+  static final Duration TEAM_RENEWED_EVERY = SHORTEST_LIFE.plusSeconds(30);
 
-  /// How often Redis is asked for the next token. It keeps a token for its whole life after the
-  /// agreement, a little longer than since its making, and clocks differ. Until then it answers
-  /// with the token that is to be renewed; or with none, while it is away.
+  /// So long after its end a token waits for its team's turn at most.
+  private static final Duration LONGEST_WITHOUT = Duration.ofMinutes(5);
+
+  /// Two minutes before another key's new token could make this one wait beyond its end.
+  static final Duration RENEWED_EARLIEST = LONGEST_LIFE.minus(TEAM_RENEWED_EVERY).minusMinutes(2);
+
+  /// How often Redis is asked whether a token that is due may be renewed.
   private static final Duration ASKED_EVERY = Duration.ofSeconds(1);
+
+  /// The same before it is due, which matters only in a team with several keys.
+  private static final Duration ASKED_EARLY_EVERY = Duration.ofSeconds(30);
 
   /// How long messages rest when APNs calls their only token one too many; callers spread it. It is
   /// also the longest wait for the message that tries the token afterwards.
@@ -49,12 +70,12 @@ final class ProviderTokens {
   /// same.
   private static final Duration TOLD_EVERY = Duration.ofMinutes(1);
 
+  private static final int TOO_MANY_REQUESTS = 429;
   private static final int MAX_KEYS = 10_000;
   private static final int MAX_ASKED_AT_ONCE = 500;
 
-  /// Contains the secret's fingerprint, so that a corrected upload of the same key id gets a token
-  /// of its own.
-  private record Signer(String teamId, String keyId, String fingerprint) {}
+  /// @param key its [Team#name(ApnsKey)]
+  private record Signer(String teamId, String key) {}
 
   /// @param tried whether a message is on its way to find out whether APNs accepts the token now
   private record Rest(ProviderToken of, Instant until, boolean tried) {
@@ -64,6 +85,9 @@ final class ProviderTokens {
     }
   }
 
+  /// @param of the token that is not renewed before
+  private record Turn(ProviderToken of, Instant at) {}
+
   private static final class Slot {
     final ApnsKey key;
 
@@ -72,10 +96,10 @@ final class ProviderTokens {
 
     volatile @Nullable ProviderToken current;
 
-    /// Used for as long as APNs accepts it, because APNs called its successor one too many.
-    volatile @Nullable ProviderToken kept;
-
     volatile Instant asksAgainAt = Instant.MIN;
+
+    /// When the team may have a new token again, if that is after this key's token has ended.
+    volatile @Nullable Turn turn;
 
     final AtomicReference<@Nullable Rest> rest = new AtomicReference<>();
 
@@ -93,18 +117,37 @@ final class ProviderTokens {
     @GuardedBy("lock")
     Instant toldAt = Instant.MIN;
 
+    /// When the others may be asked again for an older token.
+    @GuardedBy("lock")
+    Instant asksOthersAt = Instant.MIN;
+
     Slot(ApnsKey key) {
       this.key = key;
     }
 
-    /// The token, as long as it is not due for renewal.
+    /// The token, as long as APNs accepts it.
     Optional<ProviderToken> held(Instant now) {
-      return Optional.ofNullable(current).filter(token -> now.isBefore(until(token)));
+      return Optional.ofNullable(current).filter(token -> isAccepted(token, now));
     }
 
-    /// When this token is renewed.
-    Instant until(ProviderToken token) {
-      return token.issuedAt().plus(token.equals(kept) ? LONGEST_LIFE : RENEWED_AFTER);
+    /// Whether APNs called this token one too many, and has not accepted it since.
+    boolean waitsFor(ProviderToken token) {
+      Rest now = rest.get();
+      return now != null && now.of().equals(token);
+    }
+
+    /// Whether the token is so old that a new one may be made, if it is the team's turn.
+    boolean mayRenew(ProviderToken token, Instant now) {
+      return !now.isBefore(
+          token.issuedAt().plus(waitsFor(token) ? SHORTEST_LIFE : RENEWED_EARLIEST));
+    }
+
+    /// The former token is the older one from now on, unless it was never accepted.
+    @GuardedBy("lock")
+    void follow(ProviderToken next) {
+      ProviderToken former = current;
+      previous = former == null || waitsFor(former) ? null : former;
+      current = next;
     }
 
     /// A limit further ahead was set before the clock was set back.
@@ -124,8 +167,20 @@ final class ProviderTokens {
           : Optional.empty();
     }
 
+    /// How long messages rest because the token has ended and the team may have no new one yet.
+    Optional<Duration> restUntilTurn(Instant now) {
+      Turn next = turn;
+      return next != null
+              && next.of().equals(current)
+              && !isAccepted(next.of(), now)
+              && !isOfTheFuture(next.of(), now)
+              && now.isBefore(next.at())
+          ? Optional.of(Duration.between(now, next.at()))
+          : Optional.empty();
+    }
+
     boolean asksNow(ProviderToken token, Instant now) {
-      return !now.isBefore(until(token)) && !now.isBefore(asksAgainAt);
+      return mayRenew(token, now) && !now.isBefore(asksAgainAt);
     }
   }
 
@@ -172,36 +227,88 @@ final class ProviderTokens {
       ProviderToken next =
           switch (shared.current(slot.key)) {
             case Known.Agreed(ProviderToken token) when isAccepted(token, now) ->
-                ofTheOthers(slot, token, now);
-            case Known.Agreed(ProviderToken token) ->
-                agreed(slot, isOfTheFuture(token, now) ? token : null, now);
-            case Known.None() -> agreed(slot, null, now);
+                inTurn(slot, token, now);
+            case Known.Agreed(ProviderToken token) -> agreed(slot, token, now);
+            case Known.None() ->
+                accepted.isPresent() ? inTurn(slot, accepted.get(), now) : agreed(slot, null, now);
             // A worker without a usable token asks once more before it makes one alone.
             case Known.Silent() -> accepted.isPresent() ? accepted.get() : agreed(slot, null, now);
           };
-      if (next.equals(held)) {
-        asksLater(slot);
+      if (next.equals(slot.current)) {
+        slot.asksAgainAt = now.plus(isDue(next, now) ? ASKED_EVERY : ASKED_EARLY_EVERY);
         return next;
       }
-      slot.previous = held;
-      slot.current = next;
+      slot.follow(next);
       return next;
     } finally {
       slot.lock.unlock();
     }
   }
 
-  private void asksLater(Slot slot) {
-    slot.asksAgainAt = clock.instant().plus(ASKED_EVERY);
+  private static boolean isDue(ProviderToken token, Instant now) {
+    return !now.isBefore(token.issuedAt().plus(RENEWED_AFTER));
   }
 
-  /// A token that is due for renewal and is still in Redis may have been kept by another worker.
-  private static ProviderToken ofTheOthers(Slot slot, ProviderToken token, Instant now) {
-    if (now.isAfter(token.issuedAt().plus(RENEWED_AFTER).plus(SKEW))) {
-      // It was kept: otherwise it would be gone, whatever its maker's clock says.
-      slot.kept = token;
+  /// A new token when it is this key's turn in its team, else the given one, which is still
+  /// accepted.
+  @GuardedBy("slot.lock")
+  private ProviderToken inTurn(Slot slot, ProviderToken token, Instant now) {
+    if (!slot.mayRenew(token, now)) {
+      return token;
     }
-    return token;
+    return slot.waitsFor(token)
+        ? insteadOfRefused(slot, token, now)
+        : renewedInTurn(slot, token, now);
+  }
+
+  @GuardedBy("slot.lock")
+  private ProviderToken renewedInTurn(Slot slot, ProviderToken token, Instant now) {
+    ApnsKey key = slot.key;
+    Instant noneSince = now.minus(TEAM_RENEWED_EVERY);
+    if (slot.isTooSoonForAnother(now)) {
+      return token;
+    }
+    Team team = shared.team(key);
+    boolean wanted = (isDue(token, now) || team.hasOthersThan(key)) && !team.anotherWaits(key, now);
+    if (!wanted) {
+      return token;
+    }
+    Optional<Instant> renewal = team.renewalSince(noneSince);
+    if (renewal.isPresent()) {
+      waitFor(slot, token, renewal.get().plus(TEAM_RENEWED_EVERY));
+      return token;
+    }
+    ProviderToken offer = ProviderToken.mint(key, now);
+    return minted(
+        key, offer, shared.renew(key, offer, token, LONGEST_LIFE, noneSince).orElse(token));
+  }
+
+  private void waitFor(Slot slot, ProviderToken token, Instant free) {
+    Instant end = token.issuedAt().plus(LONGEST_LIFE);
+    Instant latest = end.plus(LONGEST_WITHOUT);
+    Turn turn = new Turn(token, free.isBefore(latest) ? free : latest);
+    if (turn.at().isAfter(end) && !turn.equals(slot.turn)) {
+      slot.turn = turn;
+      shared.waits(slot.key, turn.at());
+    }
+  }
+
+  /// A new token instead of one that APNs has refused for 20 minutes, unless it has accepted that
+  /// one from another worker. The message that asks for it tries it, and the others rest.
+  @GuardedBy("slot.lock")
+  private ProviderToken insteadOfRefused(Slot slot, ProviderToken token, Instant now) {
+    ApnsKey key = slot.key;
+    if (shared.team(key).renewal(key).filter(token.issuedAt()::isBefore).isPresent()) {
+      return token;
+    }
+    ProviderToken offer = ProviderToken.mint(key, now);
+    ProviderToken next =
+        minted(key, offer, shared.renew(key, offer, token, LONGEST_LIFE, null).orElse(token));
+    if (!next.equals(token)) {
+      slot.follow(next);
+      slot.rest.set(new Rest(next, now.plus(REST), true));
+    }
+    return next;
   }
 
   /// APNs called this token expired. It is renewed once for all callers that report it, and not
@@ -245,7 +352,6 @@ final class ProviderTokens {
     try {
       Instant now = clock.instant();
       slot.noRenewalBefore = now.plus(SHORTEST_LIFE);
-      slot.tooMany = refused;
       if (now.isAfter(slot.toldAt.plus(TOLD_EVERY))) {
         slot.toldAt = now;
         LOG.error(
@@ -257,13 +363,13 @@ final class ProviderTokens {
       if (slot.current == null || !slot.current.jwt().equals(refused.jwt())) {
         return false;
       }
-      Optional<ProviderToken> older =
-          Optional.ofNullable(slot.previous)
-              .filter(it -> isAnother(it, refused, now))
-              .or(() -> othersThan(refused, slot, now));
+      slot.tooMany = refused;
+      Optional<ProviderToken> own =
+          Optional.ofNullable(slot.previous).filter(it -> isAnother(it, refused, now));
+      Optional<ProviderToken> older = own.isPresent() ? own : othersThan(refused, slot, now);
       older.ifPresent(it -> keep(slot, it, refused, now));
       if (older.isEmpty()) {
-        slot.rest.set(new Rest(refused, now.plus(rest), false));
+        rest(slot, new Rest(refused, now.plus(rest), false), now);
       }
       return older.isEmpty();
     } finally {
@@ -271,15 +377,24 @@ final class ProviderTokens {
     }
   }
 
+  /// All requests under way may be refused alike, so only the first refusal tells the others.
+  private void rest(Slot slot, Rest rest, Instant now) {
+    Rest before = slot.rest.getAndSet(rest);
+    if (before == null || before.tried() || !before.lasts(now)) {
+      shared.waits(slot.key, now);
+    }
+  }
+
   /// How long messages with this key still rest. When a rest is over, one message is let through,
   /// and the others wait for its answer.
   Optional<Duration> rest(ApnsKey key) {
     Slot slot = slot(key);
-    Rest rest = slot.rest.get();
-    if (rest == null || !rest.of().equals(slot.current)) {
-      return Optional.empty();
-    }
     Instant now = clock.instant();
+    Optional<Duration> untilTurn = slot.restUntilTurn(now);
+    Rest rest = slot.rest.get();
+    if (untilTurn.isPresent() || rest == null || !rest.of().equals(slot.current)) {
+      return untilTurn;
+    }
     if (rest.lasts(now)) {
       return Optional.of(Duration.between(now, rest.until()));
     }
@@ -288,36 +403,42 @@ final class ProviderTokens {
         : Optional.of(REST);
   }
 
-  /// APNs accepted the key's token, which ends a rest that was being tried.
-  void taken(ApnsKey key) {
+  /// APNs has answered a request with the key's token. When it accepted the token, the rest that
+  /// was being tried is over.
+  ///
+  /// @param status of the answer; below 429 the token is not one too many
+  void taken(ApnsKey key, int status) {
+    if (status >= TOO_MANY_REQUESTS) {
+      return;
+    }
     Slot slot = slot(key);
     Rest rest = slot.rest.get();
-    if (rest != null && rest.tried()) {
-      slot.rest.compareAndSet(rest, null);
+    if (rest != null && rest.tried() && slot.rest.compareAndSet(rest, null)) {
+      shared.accepted(key, clock.instant());
     }
   }
 
   /// The token that other workers use instead of the refused one. All requests under way may be
   /// refused alike, so only one of them asks.
+  @GuardedBy("slot.lock")
   private Optional<ProviderToken> othersThan(ProviderToken refused, Slot slot, Instant now) {
-    if (now.isBefore(slot.asksAgainAt)) {
+    if (now.isBefore(slot.asksOthersAt)) {
       return Optional.empty();
     }
     if (shared.current(slot.key) instanceof Known.Agreed(ProviderToken other)
         && isAnother(other, refused, now)) {
       return Optional.of(other);
     }
-    asksLater(slot);
+    slot.asksOthersAt = now.plus(ASKED_EVERY);
     return Optional.empty();
   }
 
   private void keep(Slot slot, ProviderToken older, ProviderToken refused, Instant now) {
     slot.lock.lock();
     try {
-      slot.kept = older;
       slot.current = older;
       slot.previous = null;
-      var _ = shared.agree(slot.key, older, refused, lifeLeft(slot, older, now));
+      var _ = shared.agree(slot.key, older, refused, lifeLeft(older, now));
     } finally {
       slot.lock.unlock();
     }
@@ -369,7 +490,7 @@ final class ProviderTokens {
   private Optional<ProviderToken> toldAgain(Slot slot, ProviderToken held, Instant now) {
     ApnsKey key = slot.key;
     LOG.info("event=provider_token_told_again teamId={} keyId={}", key.teamId(), key.keyId());
-    return shared.agree(key, held, null, lifeLeft(slot, held, now));
+    return shared.agree(key, held, null, lifeLeft(held, now));
   }
 
   private static void follow(Slot slot, ProviderToken held, ProviderToken agreed, Instant now) {
@@ -377,16 +498,15 @@ final class ProviderTokens {
     try {
       boolean lives = now.isBefore(agreed.issuedAt().plus(RENEWED_AFTER));
       if (lives && held.equals(slot.current) && !agreed.equals(held)) {
-        slot.previous = held;
-        slot.current = agreed;
+        slot.follow(agreed);
       }
     } finally {
       slot.lock.unlock();
     }
   }
 
-  private static Duration lifeLeft(Slot slot, ProviderToken token, Instant now) {
-    Duration left = Duration.between(now, slot.until(token));
+  private static Duration lifeLeft(ProviderToken token, Instant now) {
+    Duration left = Duration.between(now, token.issuedAt().plus(LONGEST_LIFE));
     return left.isPositive() ? left : Duration.ofSeconds(1);
   }
 
@@ -400,7 +520,7 @@ final class ProviderTokens {
     return instead.isEmpty()
         ? mintedAndAgreed(slot, refused, now)
         : shared
-            .agree(slot.key, instead.get(), refused, lifeLeft(slot, instead.get(), now))
+            .agree(slot.key, instead.get(), refused, lifeLeft(instead.get(), now))
             .orElseGet(() -> usedSoFar(slot, refused, now).orElse(instead.get()));
   }
 
@@ -413,8 +533,12 @@ final class ProviderTokens {
     ProviderToken offer = ProviderToken.mint(key, now);
     ProviderToken agreed =
         shared
-            .agree(key, offer, refused, RENEWED_AFTER)
+            .renew(key, offer, refused, LONGEST_LIFE, null)
             .orElseGet(() -> usedSoFar(slot, refused, now).orElse(offer));
+    return minted(key, offer, agreed);
+  }
+
+  private ProviderToken minted(ApnsKey key, ProviderToken offer, ProviderToken agreed) {
     if (agreed.jwt().equals(offer.jwt())) {
       metrics.tokenMinted();
       LOG.info("event=provider_token_minted teamId={} keyId={}", key.teamId(), key.keyId());
@@ -430,6 +554,6 @@ final class ProviderTokens {
   }
 
   private Slot slot(ApnsKey key) {
-    return slots.get(new Signer(key.teamId(), key.keyId(), key.fingerprint()), _ -> new Slot(key));
+    return slots.get(new Signer(key.teamId(), Team.name(key)), _ -> new Slot(key));
   }
 }

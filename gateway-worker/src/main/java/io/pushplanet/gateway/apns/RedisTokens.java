@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -23,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,13 +42,39 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RedisTokens.class);
 
-  /// KEYS[1] token; ARGV offered, life in ms, refused or "". The first worker's offer stands until
-  /// its life is over.
+  /// KEYS[1] token, KEYS[2] the team's renewals; ARGV offered, life in ms, replaceable or "", key's
+  /// name, when the token was made, how long the renewals are kept. The first worker's offer stands
+  /// until its life is over. The renewals are told again, too, when Redis has lost them.
   private static final String AGREE =
       """
       local held = redis.call('GET', KEYS[1])
       if held and held ~= ARGV[3] then return held end
       redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+      redis.call('HSETNX', KEYS[2], ARGV[4], ARGV[5])
+      redis.call('PEXPIRE', KEYS[2], ARGV[6])
+      return ARGV[1]
+      """;
+
+  /// The same for a new token; also ARGV from and until: when any key of the team has had a new
+  /// token between them, the former one stays. Forgets keys that have had none for long. Times are
+  /// in ms.
+  private static final String RENEW =
+      """
+      local held = redis.call('GET', KEYS[1])
+      if held and held ~= ARGV[3] then return held end
+      local renewals = redis.call('HGETALL', KEYS[2])
+      for i = 1, #renewals, 2 do
+        local at = tonumber(renewals[i + 1])
+        if at > tonumber(ARGV[7]) and at < tonumber(ARGV[8]) then return false end
+      end
+      for i = 1, #renewals, 2 do
+        if tonumber(renewals[i + 1]) < ARGV[5] - ARGV[6] then
+          redis.call('HDEL', KEYS[2], renewals[i])
+        end
+      end
+      redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+      redis.call('HSET', KEYS[2], ARGV[4], ARGV[5])
+      redis.call('PEXPIRE', KEYS[2], ARGV[6])
       return ARGV[1]
       """;
 
@@ -91,22 +119,95 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
   @Override
   public Optional<ProviderToken> agree(
       ApnsKey key, ProviderToken offer, @Nullable ProviderToken refused, Duration life) {
+    return offered(AGREE, key, offer, refused, life);
+  }
+
+  @Override
+  public Optional<ProviderToken> renew(
+      ApnsKey key,
+      ProviderToken offer,
+      @Nullable ProviderToken former,
+      Duration life,
+      @Nullable Instant noneSince) {
+    return noneSince == null
+        ? offered(RENEW, key, offer, former, life, bytes(0), bytes(0))
+        : offered(
+            RENEW,
+            key,
+            offer,
+            former,
+            life,
+            bytes(noneSince.toEpochMilli()),
+            bytes(Team.ahead(noneSince).toEpochMilli()));
+  }
+
+  private Optional<ProviderToken> offered(
+      String script,
+      ApnsKey key,
+      ProviderToken offer,
+      @Nullable ProviderToken former,
+      Duration life,
+      byte[]... more) {
     return asked(
             redis -> {
-              byte[] replaceable = replaceable(key, redis.sync().get(name(key)), refused);
-              byte[] offered = seal(key, offer);
-              byte[] millis = Long.toString(life.toMillis()).getBytes(StandardCharsets.US_ASCII);
+              List<byte[]> values = new ArrayList<>();
+              values.add(seal(key, offer));
+              values.add(bytes(life.toMillis()));
+              values.add(replaceable(key, redis.sync().get(name(key)), former));
+              values.add(Team.name(key).getBytes(StandardCharsets.UTF_8));
+              values.add(bytes(offer.issuedAt().toEpochMilli()));
+              values.add(bytes(Team.REMEMBERED.toMillis()));
+              values.addAll(List.of(more));
               return redis
                   .sync()
                   .<byte[]>eval(
-                      AGREE,
+                      script,
                       ScriptOutputType.VALUE,
-                      new String[] {name(key)},
-                      offered,
-                      millis,
-                      replaceable);
+                      new String[] {name(key), renewals(key)},
+                      values.toArray(byte[][]::new));
             })
         .flatMap(sealed -> open(key, sealed));
+  }
+
+  @Override
+  public Team team(ApnsKey key) {
+    return asked(redis ->
+            new Team(
+                times(redis.sync().hgetall(renewals(key))),
+                times(redis.sync().hgetall(waiting(key)))))
+        .orElse(Team.UNKNOWN);
+  }
+
+  @Override
+  public void accepted(ApnsKey key, Instant at) {
+    var _ =
+        asked(redis -> {
+          redis.sync().hset(renewals(key), Team.name(key), bytes(at.toEpochMilli()));
+          return redis.sync().hdel(waiting(key), Team.name(key));
+        });
+  }
+
+  @Override
+  public void waits(ApnsKey key, Instant at) {
+    var _ =
+        asked(redis -> {
+          redis.sync().hset(waiting(key), Team.name(key), bytes(at.toEpochMilli()));
+          return redis.sync().pexpire(waiting(key), Team.REMEMBERED);
+        });
+  }
+
+  private static Map<String, Instant> times(Map<String, byte[]> all) {
+    return all.entrySet().stream()
+        .collect(
+            Collectors.toUnmodifiableMap(
+                Map.Entry::getKey,
+                it ->
+                    Instant.ofEpochMilli(
+                        Long.parseLong(new String(it.getValue(), StandardCharsets.US_ASCII)))));
+  }
+
+  private static byte[] bytes(long number) {
+    return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
   }
 
   /// The bytes in Redis that may be replaced. Sealing is randomized, so that the bytes are compared
@@ -124,6 +225,14 @@ final class RedisTokens implements SharedTokens, AutoCloseable {
 
   private static String name(ApnsKey key) {
     return "apns-token:" + key.teamId() + ":" + key.keyId() + ":" + key.fingerprint();
+  }
+
+  private static String renewals(ApnsKey key) {
+    return "apns-team:" + key.teamId() + ":renewals";
+  }
+
+  private static String waiting(ApnsKey key) {
+    return "apns-team:" + key.teamId() + ":waiting";
   }
 
   private byte[] seal(ApnsKey key, ProviderToken token) {

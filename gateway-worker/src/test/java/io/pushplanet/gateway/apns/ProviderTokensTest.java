@@ -225,35 +225,22 @@ class ProviderTokensTest {
   }
 
   @Test
-  void a_worker_that_finds_a_kept_token_asks_for_it_once() {
+  void a_worker_that_starts_meanwhile_uses_the_older_token_to_its_end() {
     LocalTokens shared = shared();
-    ProviderToken kept = worker(shared).current(key);
-    clock.advance(ProviderTokens.RENEWED_AFTER.plusMinutes(2));
+    ProviderTokens one = worker(shared);
+    ProviderToken older = one.current(key);
+    clock.advance(ProviderTokens.RENEWED_AFTER);
+    ProviderToken newer = one.current(key);
+    one.keepOlder(key, newer, ProviderTokens.REST);
     ProviderTokens fresh = worker(shared);
 
-    for (int sent = 0; sent < 5; sent++) {
-      assertThat(fresh.current(key)).isEqualTo(kept);
+    for (int minute = 50; minute < 58; minute++) {
+      assertThat(fresh.current(key)).isEqualTo(older);
+      clock.advance(Duration.ofMinutes(1));
     }
-    shared.held.clear();
-    clock.advance(SOON);
-    assertThat(fresh.current(key)).isEqualTo(kept);
 
-    assertThat(shared.reads).hasValue(2);
-    clock.advance(Duration.ofMinutes(6));
-    assertThat(fresh.current(key)).isNotEqualTo(kept);
-  }
-
-  @Test
-  void a_token_that_only_a_clock_ahead_takes_for_old_is_renewed_as_it_was_to_be() {
-    LocalTokens shared = shared();
-    ProviderToken old = worker(shared).current(key);
-    clock.advance(ProviderTokens.RENEWED_AFTER.plusSeconds(10));
-    ProviderTokens ahead = worker(shared);
-    assertThat(ahead.current(key)).isEqualTo(old);
-    shared.held.clear();
-    clock.advance(SOON);
-
-    assertThat(ahead.current(key)).isNotEqualTo(old);
+    assertThat(newer).isNotEqualTo(older);
+    assertThat(fresh.current(key)).isNotEqualTo(older);
   }
 
   @Test
@@ -261,17 +248,59 @@ class ProviderTokensTest {
     LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     ProviderToken token = tokens.current(key);
-    clock.advance(ProviderTokens.RENEWED_AFTER.plusSeconds(10));
-    assertThat(tokens.current(key)).isEqualTo(token);
+    clock.advance(Duration.ofMinutes(10));
 
     assertThat(tokens.keepOlder(key, token, ProviderTokens.REST)).isTrue();
 
     shared.held.clear();
     clock.advance(SOON);
     assertThat(tokens.rest(key)).isPresent();
-    clock.advance(ProviderTokens.LONGEST_LIFE.minus(ProviderTokens.RENEWED_AFTER));
-    shared.held.clear();
-    assertThat(tokens.current(key)).isNotEqualTo(token);
+    assertThat(tokens.current(key)).isEqualTo(token);
+  }
+
+  @Test
+  void a_token_that_was_refused_for_twenty_minutes_is_made_anew_and_tried_no_more() {
+    LocalTokens shared = shared();
+    ProviderTokens one = worker(shared);
+    ProviderTokens other = worker(shared);
+    ProviderToken refused = one.current(key);
+    assertThat(other.current(key)).isEqualTo(refused);
+    one.keepOlder(key, refused, ProviderTokens.REST);
+    other.keepOlder(key, refused, ProviderTokens.REST);
+
+    clock.advance(ProviderTokens.SHORTEST_LIFE.minusSeconds(1));
+    assertThat(one.rest(key)).isEmpty();
+    assertThat(one.current(key)).isEqualTo(refused);
+    one.keepOlder(key, refused, SOON);
+    clock.advance(SOON);
+    assertThat(one.rest(key)).isEmpty();
+    ProviderToken anew = one.current(key);
+
+    assertThat(anew.issuedAt()).isEqualTo(seconds(clock.instant()));
+    assertThat(one.rest(key)).contains(ProviderTokens.REST);
+    assertThat(other.rest(key)).isEmpty();
+    assertThat(other.current(key)).isEqualTo(anew);
+    assertThat(one.keepOlder(key, anew, ProviderTokens.REST)).isTrue();
+    assertThat(one.current(key)).isEqualTo(anew);
+  }
+
+  @Test
+  void a_token_that_was_refused_and_that_another_worker_could_use_is_not_made_anew() {
+    LocalTokens shared = shared();
+    ProviderTokens one = worker(shared);
+    ProviderTokens other = worker(shared);
+    ProviderToken token = one.current(key);
+    assertThat(other.current(key)).isEqualTo(token);
+    one.keepOlder(key, token, ProviderTokens.REST);
+    other.keepOlder(key, token, ProviderTokens.REST);
+    clock.advance(ProviderTokens.SHORTEST_LIFE.minusSeconds(1));
+    assertThat(other.rest(key)).isEmpty();
+    other.taken(key, 200);
+
+    clock.advance(SOON);
+
+    assertThat(one.rest(key)).isEmpty();
+    assertThat(one.current(key)).isEqualTo(token);
   }
 
   @Test
@@ -290,7 +319,7 @@ class ProviderTokensTest {
     // The message that tried the token got no answer.
     clock.advance(ProviderTokens.REST);
     assertThat(tokens.rest(key)).isEmpty();
-    tokens.taken(key);
+    tokens.taken(key, 200);
     assertThat(tokens.rest(key)).isEmpty();
     assertThat(tokens.rest(key)).isEmpty();
     assertThat(tokens.current(key)).isEqualTo(token);
@@ -301,7 +330,7 @@ class ProviderTokensTest {
     ProviderTokens tokens = worker(shared());
     tokens.keepOlder(key, tokens.current(key), ProviderTokens.REST);
 
-    tokens.taken(key);
+    tokens.taken(key, 200);
 
     assertThat(tokens.rest(key)).contains(ProviderTokens.REST);
   }
@@ -383,17 +412,20 @@ class ProviderTokensTest {
   }
 
   @Test
-  void a_token_that_is_to_be_renewed_is_not_told_again() {
+  void a_token_is_told_again_until_its_end() {
     LocalTokens shared = shared();
     ProviderTokens one = worker(shared);
     ProviderToken old = one.current(key);
-    clock.advance(ProviderTokens.RENEWED_AFTER);
+    clock.advance(ProviderTokens.LONGEST_LIFE.minusSeconds(1));
     shared.held.clear();
 
     one.share();
+    assertThat(shared.held).containsValue(old);
 
+    clock.advance(SOON);
+    shared.held.clear();
+    one.share();
     assertThat(shared.held).isEmpty();
-    assertThat(one.current(key)).isNotEqualTo(old);
   }
 
   /// The worker started before the others had put their token into Redis again.
@@ -460,11 +492,14 @@ class ProviderTokensTest {
   }
 
   @Test
-  void a_token_due_for_renewal_is_asked_for_once_a_second() {
+  void while_another_key_of_the_team_has_a_new_token_redis_is_asked_once_a_second() {
     LocalTokens shared = shared();
     ProviderTokens tokens = worker(shared);
     ProviderToken token = tokens.current(key);
-    clock.advance(ProviderTokens.RENEWED_AFTER);
+    clock.advance(ProviderTokens.RENEWED_EARLIEST.minusSeconds(1));
+    var _ = worker(shared).current(another());
+    clock.advance(ProviderTokens.RENEWED_AFTER.minus(ProviderTokens.RENEWED_EARLIEST));
+    clock.advance(SOON);
     shared.reads.set(0);
 
     for (int sent = 0; sent < 5; sent++) {
@@ -472,8 +507,37 @@ class ProviderTokensTest {
     }
     assertThat(shared.reads).hasValue(1);
 
-    shared.held.clear();
-    clock.advance(SOON);
+    clock.advance(ProviderTokens.TEAM_RENEWED_EVERY);
+    assertThat(tokens.current(key)).isNotEqualTo(token);
+  }
+
+  @Test
+  void in_a_team_with_another_key_a_token_is_renewed_early() {
+    LocalTokens shared = shared();
+    ProviderTokens tokens = worker(shared);
+    ProviderToken token = tokens.current(key);
+    ProviderToken ofAnother = tokens.current(another());
+
+    clock.advance(ProviderTokens.RENEWED_EARLIEST);
+
+    assertThat(tokens.current(key)).isNotEqualTo(token);
+    assertThat(tokens.current(another())).isEqualTo(ofAnother);
+    clock.advance(ProviderTokens.TEAM_RENEWED_EVERY);
+    assertThat(tokens.current(another())).isNotEqualTo(ofAnother);
+  }
+
+  @Test
+  void an_early_renewal_lets_a_key_go_first_that_has_no_accepted_token() {
+    LocalTokens shared = shared();
+    ProviderTokens tokens = worker(shared);
+    ProviderToken token = tokens.current(key);
+    ProviderToken refused = tokens.current(another());
+    clock.advance(ProviderTokens.RENEWED_EARLIEST);
+    tokens.keepOlder(another(), refused, ProviderTokens.REST);
+
+    assertThat(tokens.current(key)).isEqualTo(token);
+
+    clock.advance(ProviderTokens.RENEWED_AFTER.minus(ProviderTokens.RENEWED_EARLIEST));
     assertThat(tokens.current(key)).isNotEqualTo(token);
   }
 
@@ -488,10 +552,16 @@ class ProviderTokensTest {
         () ->
             another.completeAsync(() -> tokens.current(key)).orTimeout(10, TimeUnit.SECONDS).join();
 
-    assertThat(tokens.current(key)).isEqualTo(token);
+    assertThat(tokens.current(key)).isNotEqualTo(token);
 
     assertThat(another.get()).isEqualTo(token);
     assertThat(shared.reads).hasValue(2);
+  }
+
+  /// Of the same team.
+  private ApnsKey another() {
+    return new ApnsKey(
+        key.teamId(), "KEY0000002", "com.example", (ECPrivateKey) pair.getPrivate(), "f");
   }
 
   private ProviderToken renewedAfterAMinute(ProviderTokens tokens) {
