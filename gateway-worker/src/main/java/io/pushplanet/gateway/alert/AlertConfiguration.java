@@ -26,6 +26,11 @@ public class AlertConfiguration {
   }
 
   @Bean
+  DailyAlerts dailyAlerts(Alerts alerts, Clock clock) {
+    return new DailyAlerts(alerts, clock);
+  }
+
+  @Bean
   @ForRole(Role.LATER)
   PeriodicTask alertWebhook(
       DataSource database, AlertSettings settings, Clock clock, MeterRegistry meters) {

@@ -31,7 +31,11 @@ public final class Alerts {
     /// Firebase's key for another service is refused; our own credential is good.
     CREDENTIAL_IN_FIREBASE,
     /// Tokens look dead in such numbers that they are kept.
-    TOKENS_KEPT;
+    TOKENS_KEPT,
+    /// A provider says that a device's token is not this app's or this project's.
+    TOKENS_FOREIGN,
+    /// Apple has seen too many provider tokens of a team.
+    PROVIDER_TOKENS_TOO_MANY;
 
     /// `credential_paused`
     public String word() {

@@ -4,6 +4,7 @@ import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.access.CredentialVault;
 import io.pushplanet.common.delivery.Channel;
+import io.pushplanet.gateway.alert.DailyAlerts;
 import io.pushplanet.gateway.credential.CredentialCache;
 import io.pushplanet.gateway.credential.CredentialProbe;
 import io.pushplanet.gateway.http2.ProviderConnections;
@@ -59,7 +60,8 @@ class ApnsConfiguration {
       Clock clock,
       SecureRandom random,
       MeterRegistry meters,
-      LostChannels apnsLostChannels) {
+      LostChannels apnsLostChannels,
+      DailyAlerts alerts) {
     ProviderMetrics metrics = new ProviderMetrics(meters, Channel.APNS);
     return new ApnsProvider(
         settings,
@@ -68,7 +70,8 @@ class ApnsConfiguration {
         apnsConnections,
         new RetryWaits(clock, random),
         metrics,
-        apnsLostChannels);
+        apnsLostChannels,
+        alerts);
   }
 
   @Bean

@@ -6,6 +6,8 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.ApnsToken;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.gateway.alert.Alerts;
+import io.pushplanet.gateway.alert.DailyAlerts;
 import io.pushplanet.gateway.apns.ApnsAnswers.Remedy;
 import io.pushplanet.gateway.connection.ProviderRequest;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
@@ -75,6 +77,7 @@ final class ApnsProvider implements Provider {
   private final ConnectionReplacement replacement;
   private final RefusalNews news;
   private final LostChannels lostChannels;
+  private final DailyAlerts alerts;
   private final RecentPayloads<ApnsPayload.MadeOf, ApnsPayload> payloads = new RecentPayloads<>();
 
   ApnsProvider(
@@ -84,7 +87,8 @@ final class ApnsProvider implements Provider {
       ProviderConnections connections,
       RetryWaits waits,
       ProviderMetrics metrics,
-      LostChannels lostChannels) {
+      LostChannels lostChannels,
+      DailyAlerts alerts) {
     this.settings = settings;
     this.credentials = credentials;
     this.tokens = tokens;
@@ -99,6 +103,7 @@ final class ApnsProvider implements Provider {
     this.replacement = new ConnectionReplacement(steady);
     this.news = new RefusalNews(waits.clock());
     this.lostChannels = lostChannels;
+    this.alerts = alerts;
   }
 
   @Override
@@ -224,9 +229,42 @@ final class ApnsProvider implements Provider {
       case OLDER_TOKEN -> {
         Duration after = waits.jittered(ProviderTokens.REST);
         boolean rests = tokens.keepOlder(key, proof, after);
+        tellOfTooManyTokens(sending, key);
         yield tooManyTokens(after, rests ? "provider token rests" : "older provider token kept");
       }
     };
+  }
+
+  private void tellOfTooManyTokens(Sending sending, ApnsKey key) {
+    String environment = sending.token().environment();
+    alerts.tell(
+        Alerts.Kind.PROVIDER_TOKENS_TOO_MANY,
+        sending.push().app(),
+        environment + "/" + key.keyId(),
+        "apns/" + environment,
+        "Apple has seen too many new provider tokens of team "
+            + key.teamId()
+            + " and refuses that of key "
+            + key.keyId()
+            + ". This happens for up to 20 minutes when a key is new in its team; its messages wait"
+            + " and are tried again every 30 seconds. If it happens again, use this team's keys from"
+            + " this platform only, at most two of them, and give all workers the same Redis.");
+  }
+
+  private void tellOfForeignToken(Sending sending, String reason) {
+    String environment = sending.token().environment();
+    alerts.tell(
+        Alerts.Kind.TOKENS_FOREIGN,
+        sending.push().app(),
+        environment,
+        "apns/" + environment,
+        "Apple says that the token of device "
+            + sending.recipient().device()
+            + " is not for this app's topic, or of another push type ("
+            + reason
+            + "). Nothing can be sent to it. Compare the bundle id of the credential and the push_type"
+            + " with which your backend registers such tokens. Told once a day; the metric"
+            + " pushplanet_provider_send counts them all as token_foreign.");
   }
 
   private static Deferred tooManyTokens(Duration after, String done) {
@@ -321,7 +359,10 @@ final class ApnsProvider implements Provider {
       case TOKEN_GONE_NOW ->
           new TokenGone(status, reason, waits.clock().instant(), Evidence.DOUBTED);
       case TOKEN_GONE_SINCE -> new TokenGone(status, reason, since(answered));
-      case TOKEN_FOREIGN -> new TokenForeign(status, reason);
+      case TOKEN_FOREIGN -> {
+        tellOfForeignToken(sending, reason);
+        yield new TokenForeign(status, reason);
+      }
       case REJECTED -> new Rejected(status, reason.isEmpty() ? "http_" + status : reason);
       case TOPIC_REFUSED -> new Rejected(status, reason, null, Evidence.DOUBTED);
       case CREDENTIAL_FAULT, RENEW_PROVIDER_TOKEN, RECONNECT_OR_CREDENTIAL_FAULT ->

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.gateway.alert.Alerts;
+import io.pushplanet.gateway.alert.DailyAlerts;
 import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.Trust;
 import io.pushplanet.gateway.credential.Credential.FcmServiceAccount;
@@ -89,6 +90,7 @@ class FcmConfiguration {
       ProjectPaces fcmPaces,
       PaceMetrics fcmPaceMetrics,
       Alerts alerts,
+      DailyAlerts dailyAlerts,
       MeterRegistry meters) {
     return new FcmProvider(
         settings,
@@ -101,6 +103,7 @@ class FcmConfiguration {
         fcmPaces,
         new QuarterHours(settings, clock, random),
         fcmPaceMetrics,
-        new RestingPlatforms(alerts, new SteadyClock(clock)));
+        new RestingPlatforms(alerts, new SteadyClock(clock)),
+        dailyAlerts);
   }
 }

@@ -5,6 +5,8 @@ import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.gateway.alert.Alerts;
+import io.pushplanet.gateway.alert.DailyAlerts;
 import io.pushplanet.gateway.connection.ProviderRequest;
 import io.pushplanet.gateway.connection.ProviderRequest.Field;
 import io.pushplanet.gateway.connection.Reply;
@@ -74,6 +76,7 @@ final class FcmProvider implements Provider {
   private final Rests resting;
   private final RestingPlatforms restingPlatforms;
   private final RefusalNews news;
+  private final DailyAlerts alerts;
   private final RecentPayloads<FcmMessage.MadeOf, FcmMessage> messages = new RecentPayloads<>();
 
   FcmProvider(
@@ -87,7 +90,8 @@ final class FcmProvider implements Provider {
       ProjectPaces paces,
       QuarterHours quarterHours,
       PaceMetrics paceMetrics,
-      RestingPlatforms restingPlatforms) {
+      RestingPlatforms restingPlatforms,
+      DailyAlerts alerts) {
     this.settings = settings;
     this.credentials = credentials;
     this.tokens = tokens;
@@ -100,6 +104,7 @@ final class FcmProvider implements Provider {
     this.paceMetrics = paceMetrics;
     this.resting = Rests.ofDevices(new SteadyClock(waits.clock()), QUOTA_REST);
     this.restingPlatforms = restingPlatforms;
+    this.alerts = alerts;
     this.news = new RefusalNews(waits.clock());
   }
 
@@ -278,6 +283,22 @@ final class FcmProvider implements Provider {
     return DeliveryOutcome.of(reply, answered -> outcomeOfAnswer(sending, answered, askedAt));
   }
 
+  private void tellOfForeignToken(Sending sending, String reason) {
+    String project = sending.account().projectId();
+    alerts.tell(
+        Alerts.Kind.TOKENS_FOREIGN,
+        sending.push().app(),
+        project,
+        "fcm",
+        "Google says that a device's token belongs to another Firebase project than "
+            + project
+            + " ("
+            + reason
+            + "). Nothing can be sent to it. Compare this credential's project with that in the app's"
+            + " google-services.json. Told once a day; the metric pushplanet_provider_send counts them"
+            + " all as token_foreign.");
+  }
+
   /// @param askedAt a token that was registered later is not the one that is gone
   private DeliveryOutcome outcomeOfAnswer(Sending sending, Answered answered, Instant askedAt) {
     FcmError error = FcmError.parse(answered.body(), sending.account().projectId());
@@ -300,7 +321,10 @@ final class FcmProvider implements Provider {
           error.namesToken()
               ? new TokenGone(status, reason, askedAt)
               : new Rejected(status, reason, explanation(sending, error));
-      case TOKEN_FOREIGN -> new TokenForeign(status, reason);
+      case TOKEN_FOREIGN -> {
+        tellOfForeignToken(sending, reason);
+        yield new TokenForeign(status, reason);
+      }
       case REJECTED -> new Rejected(status, reason, explanation(sending, error));
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
           fault(sending, status, reason, null, explanation(sending, error), Evidence.REFUSED);

@@ -367,6 +367,7 @@ class ApnsIT {
     assertThat(platform.simulators.ledger().entries("")).hasSize(heard);
     assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class);
     assertThat(ProviderPlatform.minted(platform.context, Channel.APNS)).isEqualTo(minted);
+    assertThat(platform.alerts("restless")).containsExactly("provider_tokens_too_many");
   }
 
   @Test
@@ -531,6 +532,7 @@ class ApnsIT {
 
       assertThat(outcomes).hasSize(200).allMatch(Accepted.class::isInstance);
       assertThat(ofAnotherApp).isEqualTo(new TokenForeign(400, "DeviceTokenNotForTopic"));
+      assertThat(platform.alerts("pushy")).containsExactly("tokens_foreign");
     }
   }
 

@@ -270,6 +270,7 @@ class FcmIT {
     platform.simulators.fcmDirectory().register("foreign", new FcmToken("another", false));
 
     assertThat(send("fcm-shop", "foreign")).isEqualTo(new TokenForeign(403, "SENDER_ID_MISMATCH"));
+    assertThat(platform.alerts("fcm-shop")).contains("tokens_foreign");
   }
 
   @Test
@@ -372,8 +373,7 @@ class FcmIT {
       }
     }
     JdbcTemplate sql = new JdbcTemplate(platform.context.getBean(DataSource.class));
-    assertThat(sql.queryForList("SELECT kind FROM alerts WHERE app_id = 'fcm-mixed'", String.class))
-        .containsExactly("credential_in_firebase");
+    assertThat(platform.alerts("fcm-mixed")).containsExactly("credential_in_firebase");
     assertThat(
             sql.queryForList(
                 "SELECT id FROM credentials WHERE app_id = 'fcm-mixed' AND paused_at IS NOT NULL",

@@ -44,6 +44,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /// The providers wired as in the worker, against the simulators, a database and Redis.
 final class ProviderPlatform implements AutoCloseable {
@@ -130,6 +131,12 @@ final class ProviderPlatform implements AutoCloseable {
     settings.put("gateway.webpush.trusted-certificates", simulators.authority().pem().toString());
     application.setDefaultProperties(settings);
     return application.run(more);
+  }
+
+  /// The kinds of the alerts about an app.
+  List<String> alerts(String app) {
+    return new JdbcTemplate(context.getBean(DataSource.class))
+        .queryForList("SELECT kind FROM alerts WHERE app_id = ?", String.class, app);
   }
 
   static String local(int port) {
