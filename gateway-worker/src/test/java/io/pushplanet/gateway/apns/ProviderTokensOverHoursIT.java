@@ -57,7 +57,6 @@ class ProviderTokensOverHoursIT {
   @BeforeEach
   void start() throws Exception {
     simulators = Simulators.start(Options.in(state), clock);
-    simulators.apns().renewal(Duration.ofMinutes(20), true);
     client =
         HttpClient.newBuilder()
             .sslContext(Trust.with(simulators.authority().pem()).context())

@@ -31,10 +31,7 @@ class LiveRequestIT {
     logged.start();
     all.addAppender(logged);
     Set<Thread> before = eventLoops();
-    try (Simulators simulators =
-        Simulators.start(
-            new Options(0, 0, 0, 0, 0, 0, state, false, Duration.ZERO, "localhost"),
-            Clock.systemUTC())) {
+    try (Simulators simulators = Simulators.start(Options.in(state), Clock.systemUTC())) {
       LiveRequest request =
           new LiveRequest(Trust.with(simulators.authority().pem()).context(), PATIENCE);
       URI hms = URI.create("https://localhost:" + simulators.hms().port() + "/");

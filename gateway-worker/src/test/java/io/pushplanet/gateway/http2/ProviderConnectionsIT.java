@@ -57,10 +57,7 @@ class ProviderConnectionsIT {
 
   @BeforeAll
   static void startServer() {
-    simulators =
-        Simulators.start(
-            new Options(0, 0, 0, 0, 0, 0, state, false, Duration.ZERO, "localhost"),
-            Clock.systemUTC());
+    simulators = Simulators.start(Options.in(state), Clock.systemUTC());
     warm();
   }
 

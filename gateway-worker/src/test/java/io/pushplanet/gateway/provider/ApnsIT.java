@@ -72,6 +72,7 @@ class ApnsIT {
   @AfterEach
   void forgetFaults() {
     platform.simulators.script().clear();
+    platform.tokensMayChangeAtOnce(false);
   }
 
   private static ApnsKey.Issued key(String team, String id) {
@@ -322,6 +323,8 @@ class ApnsIT {
 
   @Test
   void an_expired_provider_token_is_renewed_and_the_push_goes_out() {
+    // The token is minutes old when it is renewed.
+    platform.tokensMayChangeAtOnce(true);
     platform.uploadKey("news", key("BBBBBBBBBB", "KEY0000002"), "production");
     assertThat(send("news", TOKEN)).isInstanceOf(Accepted.class);
     platform
@@ -382,6 +385,8 @@ class ApnsIT {
 
   @Test
   void a_new_key_is_used_for_the_next_push_without_a_restart() {
+    // Both keys are of one team.
+    platform.tokensMayChangeAtOnce(true);
     platform.uploadKey("rotating", key("DDDDDDDDDD", "KEY0000004"), "production");
     assertThat(send("rotating", TOKEN)).isInstanceOf(Accepted.class);
     platform.simulators.apnsDirectory().revoke("KEY0000004");
@@ -400,7 +405,7 @@ class ApnsIT {
       int shared = 0;
       for (int i = 1; i <= 5; i++) {
         String app = "shared-" + i;
-        platform.uploadKey(app, key("EEEEEEEEEE", "KEYSHARE%02d".formatted(i)), "production");
+        platform.uploadKey(app, key("EEEEEEEEE" + i, "KEYSHARE%02d".formatted(i)), "production");
         double before = ProviderPlatform.minted(other, Channel.APNS);
         int silentBefore = silences.said().size();
 

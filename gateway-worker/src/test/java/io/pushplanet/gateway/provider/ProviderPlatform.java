@@ -49,6 +49,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// The providers wired as in the worker, against the simulators, a database and Redis.
 final class ProviderPlatform implements AutoCloseable {
   static final String BUNDLE = "com.example.shop";
+
+  /// https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns
+  private static final Duration TOKENS_CHANGE_EVERY = Duration.ofMinutes(20);
+
   private static final String MASTER_KEY = MasterKey.generate(new SecureRandom());
 
   final Simulators simulators;
@@ -84,8 +88,7 @@ final class ProviderPlatform implements AutoCloseable {
   static ProviderPlatform start(Path state, boolean strictTokens, String... more) {
     Simulators simulators =
         Simulators.start(
-            // A renewed token is accepted at once, so that the test sees the renewal.
-            new Options(0, 0, 0, 0, 0, 0, state, strictTokens, Duration.ZERO, "localhost"),
+            new Options(0, 0, 0, 0, 0, 0, state, strictTokens, TOKENS_CHANGE_EVERY, "localhost"),
             Clock.systemUTC());
     return new ProviderPlatform(simulators, worker(simulators, more));
   }
@@ -131,6 +134,11 @@ final class ProviderPlatform implements AutoCloseable {
     settings.put("gateway.webpush.trusted-certificates", simulators.authority().pem().toString());
     application.setDefaultProperties(settings);
     return application.run(more);
+  }
+
+  /// APNs accepts each new provider token at once from now on, or a team's every 20 minutes again.
+  void tokensMayChangeAtOnce(boolean atOnce) {
+    simulators.apns().renewal(atOnce ? Duration.ZERO : TOKENS_CHANGE_EVERY, true);
   }
 
   /// The kinds of the alerts about an app.

@@ -97,6 +97,8 @@ class TimelineIT {
   @BeforeAll
   static void start() throws Exception {
     platform = ProviderPlatform.start(state);
+    // So that a token that was renewed after `ExpiredProviderToken` gets the scripted answer, too.
+    platform.tokensMayChangeAtOnce(true);
     delivery = new ProviderWorker(platform, CLOCK, Channel.APNS, Channel.FCM, Channel.HMS);
     servers = delivery.servers;
   }

@@ -138,7 +138,7 @@ final class Management {
   }
 
   private Reaction apnsRules(JsonNode body) {
-    String counted = body.path("updates_per").asString("key");
+    String counted = body.path("updates_per").asString("team");
     if (!List.of("key", "team").contains(counted)) {
       throw new IllegalArgumentException("updates_per is key or team");
     }

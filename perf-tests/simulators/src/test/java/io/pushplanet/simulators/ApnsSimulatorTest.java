@@ -229,6 +229,7 @@ class ApnsSimulatorTest {
     ApnsKey.Issued second = ApnsKey.issue("TEAM123456", "KEY7654321", List.of("io.example.app"));
     simulators.apnsDirectory().register(second.key());
     new Push().send();
+    clock.advance(Duration.ofMinutes(20));
 
     String jwt = Senders.providerToken(second, clock.instant());
 

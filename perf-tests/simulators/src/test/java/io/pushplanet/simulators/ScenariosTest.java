@@ -227,14 +227,15 @@ class ScenariosTest {
   }
 
   @Test
-  void token_updates_are_counted_per_key_or_per_team() throws Exception {
+  void token_updates_are_counted_per_team_unless_asked_per_key() throws Exception {
+    manage("PUT", "/apns/rules", "{\"updates_per\":\"key\"}");
     var first = Senders.providerToken(key("KEY1234567"), clock.instant());
     var second = Senders.providerToken(key("KEY7654321"), clock.instant());
     var third = Senders.providerToken(key("KEY0000001"), clock.instant());
     assertThat(push(client, first).statusCode()).isEqualTo(200);
     assertThat(pushOnNewConnection(second).statusCode()).isEqualTo(200);
 
-    manage("PUT", "/apns/rules", "{\"updates_per\":\"team\"}");
+    manage("PUT", "/apns/rules", "{}");
     var fourth = Senders.providerToken(key("KEY0000002"), clock.instant());
     var taken = pushOnNewConnection(third);
     var tooMany = pushOnNewConnection(fourth);

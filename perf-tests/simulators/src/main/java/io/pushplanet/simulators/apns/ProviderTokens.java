@@ -18,9 +18,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// Judges the provider tokens of all connections of one environment.
 ///
-/// Apple's staff say that updates are counted per team
-/// (https://developer.apple.com/forums/thread/702056). Here they are counted per key unless asked
-/// otherwise, so that tests can rotate a key within 20 minutes.
+/// Updates are counted per team, as Apple's staff say
+/// (https://developer.apple.com/forums/thread/702056), unless asked to count them per key.
 ///
 /// Thread-safe.
 final class ProviderTokens {
@@ -52,7 +51,7 @@ final class ProviderTokens {
   private Duration renewal;
 
   @GuardedBy("this")
-  private boolean perTeam;
+  private boolean perTeam = true;
 
   ProviderTokens(
       Function<String, @Nullable ApnsKey> keys, String environment, Duration renewal, Clock clock) {
