@@ -15,8 +15,11 @@ import java.util.PriorityQueue;
 /// Messages to devices that may be away, each sent again and again until a node has called it
 /// delivered, as a gateway does; and the account of them. Thread-safe.
 public final class RepeatedMessages {
-  /// After an outcome that is not a delivery.
+  /// After the first outcome that is not a delivery. Each further pause is twice as long, up to
+  /// [#LONGEST_PAUSE_NANOS]: a gateway does not ask for an absent device again and again.
   static final long PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
+
+  static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(8).toNanos();
 
   @GuardedBy("this")
   private final Map<MessageId, Course> courses = new HashMap<>();
@@ -117,9 +120,13 @@ public final class RepeatedMessages {
       course.delivered = true;
       delivered++;
     } else {
-      course.dueNanos = nowNanos + PAUSE_NANOS;
+      course.dueNanos = nowNanos + pauseNanos(course.tries);
       due.add(course);
     }
+  }
+
+  private static long pauseNanos(int tries) {
+    return Math.min(LONGEST_PAUSE_NANOS, PAUSE_NANOS << Math.min(tries - 1, 8));
   }
 
   /// Whether all are delivered.

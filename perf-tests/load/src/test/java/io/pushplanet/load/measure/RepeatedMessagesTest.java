@@ -31,7 +31,7 @@ class RepeatedMessagesTest {
   }
 
   @Test
-  void a_message_whose_device_is_away_is_sent_again_after_a_second_until_it_is_delivered() {
+  void a_message_whose_device_is_away_is_sent_again_after_a_longer_pause_until_it_is_delivered() {
     messages.add(first, 0);
 
     send(0);
@@ -39,14 +39,27 @@ class RepeatedMessagesTest {
     assertThat(messages.due(5 + PAUSE - 1, 5)).isEmpty();
     send(5 + PAUSE);
     messages.told(first.id(), Result.REFUSED, 6 + PAUSE);
-    send(6 + 2 * PAUSE);
+    assertThat(messages.due(6 + 3 * PAUSE - 1, 5)).isEmpty();
+    send(6 + 3 * PAUSE);
     assertThat(messages.isDone()).isFalse();
     see(first);
-    messages.told(first.id(), Result.DELIVERED, 7 + 2 * PAUSE);
+    messages.told(first.id(), Result.DELIVERED, 7 + 3 * PAUSE);
 
     assertThat(messages.isDone()).isTrue();
     assertThat(messages.account(sightings))
         .isEqualTo(new Account(1, 0, 1, 2, 2, 1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0));
+  }
+
+  @Test
+  void no_pause_is_longer_than_the_longest_one() {
+    messages.add(first, 0);
+    long now = 0;
+    for (int i = 0; i < 20; i++) {
+      send(now);
+      messages.told(first.id(), Result.NOT_HERE, now);
+      now += RepeatedMessages.LONGEST_PAUSE_NANOS;
+    }
+    assertThat(messages.due(now, 5)).containsExactly(first);
   }
 
   @Test
