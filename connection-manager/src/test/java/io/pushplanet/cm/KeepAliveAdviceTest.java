@@ -26,11 +26,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -195,20 +191,10 @@ class KeepAliveAdviceTest {
 
   /// Runs the step in a turn that begins now, and waits until all that follows from it was sent.
   private <T> T onLoop(Callable<T> step) {
-    T result = inTurn(step);
+    T result = sockets.inTurn(step);
     for (int turn = 0; turn < 3; turn++) {
-      inTurn(() -> "nothing");
+      sockets.inTurn(() -> {});
     }
     return result;
-  }
-
-  private <T> T inTurn(Callable<T> step) {
-    var task = new FutureTask<>(step);
-    sockets.loop().execute(() -> sockets.loop().execute(task));
-    try {
-      return task.get(60, TimeUnit.SECONDS);
-    } catch (InterruptedException | ExecutionException | TimeoutException failed) {
-      throw new AssertionError(failed);
-    }
   }
 }

@@ -27,12 +27,6 @@ import io.pushplanet.common.session.SessionOwner;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -93,7 +87,7 @@ class LingeringEndsTest extends PipelineScene {
       end(connection, device, version, how);
 
       assertThat(newest.get().isOpen()).as("%s", how).isFalse();
-      assertThat(inTurn(sockets::open)).as("%s: its socket", how).isEqualTo(lingering(how));
+      assertThat(sockets.inTurn(sockets::open)).as("%s: its socket", how).isEqualTo(lingering(how));
       assertThat(told).as("%s: its will", how).hasSize(1);
       assertThat(table.size()).as("%s: its session", how).isZero();
       letClaimsGo();
@@ -102,8 +96,8 @@ class LingeringEndsTest extends PipelineScene {
           .hasAtLeastOneElementOfType(Command.End.class);
 
       pass(Duration.ofMillis(2_001));
-      inTurn(() -> sockets.sweep(connection));
-      assertThat(inTurn(sockets::open)).as("%s: its socket", how).isZero();
+      sockets.inTurn(() -> sockets.sweep(connection));
+      assertThat(sockets.inTurn(sockets::open)).as("%s: its socket", how).isZero();
       assertThat(told).as("%s: its will, once", how).hasSize(1);
     }
   }
@@ -115,7 +109,7 @@ class LingeringEndsTest extends PipelineScene {
 
     end(connection, device, MqttVersion.V5, End.KEEP_ALIVE);
 
-    assertThat(inTurn(sockets::open)).isOne();
+    assertThat(sockets.inTurn(sockets::open)).isOne();
     assertThat(told).isEmpty();
     assertThat(due).as("timers").hasSize(1);
     due.getFirst().run();
@@ -127,7 +121,7 @@ class LingeringEndsTest extends PipelineScene {
     switch (how) {
       case KEEP_ALIVE -> {
         pass(Duration.ofSeconds(91));
-        inTurn(() -> sockets.sweep(connection));
+        sockets.inTurn(() -> sockets.sweep(connection));
       }
       case MALFORMED_PACKET -> receive(connection, new byte[] {0, 0});
       case SECOND_CONNECT ->
@@ -145,15 +139,16 @@ class LingeringEndsTest extends PipelineScene {
                       0,
                       MqttProperties.NONE),
                   version));
-      case NO_ROOM_FOR_PARTIAL_PACKET -> inTurn(newest.get()::crowded);
+      case NO_ROOM_FOR_PARTIAL_PACKET -> sockets.inTurn(newest.get()::crowded);
       case TAKEN_OVER ->
           registrar.hear(
               new Takeover(device, new SessionOwner(new NodeId("b"), session.epoch() + 1)));
       case NODE_LEAVES ->
-          inTurn(() -> session.leave(ReasonCode.SERVER_SHUTTING_DOWN, MqttProperties.NONE, 0));
-      case SLOW_READER -> inTurn(() -> newest.get().sendEncoded(new byte[(1 << 16) + 1]));
+          sockets.inTurn(
+              () -> session.leave(ReasonCode.SERVER_SHUTTING_DOWN, MqttProperties.NONE, 0));
+      case SLOW_READER -> sockets.inTurn(() -> newest.get().sendEncoded(new byte[(1 << 16) + 1]));
     }
-    inTurn(() -> {});
+    sockets.inTurn(() -> {});
   }
 
   /// The socket of a slow reader closes at once.
@@ -163,7 +158,7 @@ class LingeringEndsTest extends PipelineScene {
 
   private Connection connected(MqttVersion version, DeviceKey device, int willDelaySeconds) {
     var connection =
-        inTurn(() -> {
+        sockets.inTurn(() -> {
           var made = sockets.accept();
           sockets.receive(
               made, ENCODER.encode(connect(version, device, willDelaySeconds), version));
@@ -198,32 +193,17 @@ class LingeringEndsTest extends PipelineScene {
   }
 
   private void receive(Connection connection, byte[] bytes) {
-    inTurn(() -> sockets.receive(connection, bytes));
+    sockets.inTurn(() -> sockets.receive(connection, bytes));
   }
 
   private void letClaimsGo() {
     for (var next = redis.poll(); next != null; next = redis.poll()) {
       next.run();
-      inTurn(() -> {});
+      sockets.inTurn(() -> {});
     }
   }
 
   private void pass(Duration time) {
     nanos.addAndGet(time.toNanos());
-  }
-
-  private void inTurn(Runnable step) {
-    inTurn(Executors.callable(step));
-  }
-
-  /// Runs the step in a turn that begins now, not in one that may have begun before.
-  private <T> T inTurn(Callable<T> step) {
-    var task = new FutureTask<>(step);
-    sockets.loop().execute(() -> sockets.loop().execute(task));
-    try {
-      return task.get(60, TimeUnit.SECONDS);
-    } catch (InterruptedException | ExecutionException | TimeoutException failed) {
-      throw new AssertionError(failed);
-    }
   }
 }

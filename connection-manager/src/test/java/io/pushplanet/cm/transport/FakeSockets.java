@@ -11,6 +11,12 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -66,6 +72,22 @@ public final class FakeSockets implements AutoCloseable {
   /// The loop of these connections.
   public EventLoop loop() {
     return loop;
+  }
+
+  /// Runs the step in a turn that begins now, not in one that may have begun before, and waits for
+  /// its end.
+  public <T> T inTurn(Callable<T> step) {
+    var task = new FutureTask<>(step);
+    loop.execute(() -> loop.execute(task));
+    try {
+      return task.get(60, TimeUnit.SECONDS);
+    } catch (InterruptedException | ExecutionException | TimeoutException failed) {
+      throw new AssertionError(failed);
+    }
+  }
+
+  public void inTurn(Runnable step) {
+    inTurn(Executors.callable(step));
   }
 
   /// Makes a new connection. On the loop.

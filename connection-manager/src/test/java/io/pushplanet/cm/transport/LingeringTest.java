@@ -9,10 +9,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -26,15 +23,15 @@ class LingeringTest {
   @Test
   void the_handler_hears_of_the_end_when_the_lingering_begins_and_only_then() throws Exception {
     try (var sockets = sockets()) {
-      var connection = onLoop(sockets, sockets::accept);
+      var connection = sockets.inTurn(sockets::accept);
 
-      onLoop(sockets, () -> close(connection));
+      sockets.inTurn(() -> close(connection));
 
       assertThat(closed).containsExactly(CloseCause.OURS);
-      assertThat(onLoop(sockets, sockets::open)).isOne();
+      assertThat(sockets.inTurn(sockets::open)).isOne();
       nanos.addAndGet(LINGERS.toNanos());
-      onLoop(sockets, () -> connection.sweep(nanos.get()));
-      assertThat(onLoop(sockets, sockets::open)).isZero();
+      sockets.inTurn(() -> connection.sweep(nanos.get()));
+      assertThat(sockets.inTurn(sockets::open)).isZero();
       assertThat(closed).containsExactly(CloseCause.OURS);
     }
   }
@@ -43,25 +40,19 @@ class LingeringTest {
   void a_connection_that_its_handler_ends_while_it_is_swept_is_swept_until_its_socket_closes()
       throws Exception {
     try (var sockets = sockets()) {
-      var connection = onLoop(sockets, sockets::accept);
+      var connection = sockets.inTurn(sockets::accept);
 
-      assertThat(onLoop(sockets, () -> connection.sweep(nanos.get()))).isTrue();
+      assertThat(sockets.inTurn(() -> connection.sweep(nanos.get()))).isTrue();
       nanos.addAndGet(LINGERS.toNanos());
-      assertThat(onLoop(sockets, () -> connection.sweep(nanos.get()))).isFalse();
+      assertThat(sockets.inTurn(() -> connection.sweep(nanos.get()))).isFalse();
 
-      assertThat(onLoop(sockets, sockets::open)).isZero();
+      assertThat(sockets.inTurn(sockets::open)).isZero();
     }
   }
 
   private static boolean close(Connection connection) {
     connection.closeAfterFlush();
     return connection.isOpen();
-  }
-
-  private static <T> T onLoop(FakeSockets sockets, Callable<T> step) throws Exception {
-    var task = new FutureTask<>(step);
-    sockets.loop().execute(() -> sockets.loop().execute(task));
-    return task.get(60, TimeUnit.SECONDS);
   }
 
   private FakeSockets sockets() throws Exception {

@@ -26,12 +26,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -83,22 +77,22 @@ class MqttLinkTest {
   void a_peer_that_is_not_read_is_not_silent(MqttVersion version) {
     var connection = connected(version);
     var link = newest.get();
-    inTurn(link::pauseReading);
+    sockets.inTurn(link::pauseReading);
 
     pass(OUTAGE);
-    inTurn(() -> sockets.sweep(connection));
+    sockets.inTurn(() -> sockets.sweep(connection));
     assertThat(link.isOpen()).isTrue();
-    inTurn(() -> {
+    sockets.inTurn(() -> {
       link.resumeReading();
       sockets.sweep(connection);
       assertThat(link.hasHeardSince(1)).as("a dead path").isTrue();
     });
     assertThat(link.isOpen()).isTrue();
     pass(Duration.ofSeconds(KEEP_ALIVE * 3 / 2));
-    inTurn(() -> sockets.sweep(connection));
+    sockets.inTurn(() -> sockets.sweep(connection));
     assertThat(refused).isEmpty();
     pass(Duration.ofNanos(1));
-    inTurn(() -> sockets.sweep(connection));
+    sockets.inTurn(() -> sockets.sweep(connection));
 
     assertThat(refused).containsExactly(ReasonCode.KEEP_ALIVE_TIMEOUT);
     assertThat(link.isOpen()).isFalse();
@@ -110,9 +104,9 @@ class MqttLinkTest {
     var link = newest.get();
 
     for (int count = 0; count < OFTEN; count++) {
-      inTurn(link::pauseReading);
+      sockets.inTurn(link::pauseReading);
       pass(OUTAGE);
-      inTurn(link::resumeReading);
+      sockets.inTurn(link::resumeReading);
       uplink(connection);
     }
 
@@ -135,7 +129,7 @@ class MqttLinkTest {
   void a_device_that_reconnects_while_it_is_not_read_blames_no_network() {
     for (int count = 0; count < OFTEN; count++) {
       connected(MqttVersion.V3_1_1);
-      inTurn(newest.get()::pauseReading);
+      sockets.inTurn(newest.get()::pauseReading);
       takenOverAfterAnOutage();
     }
 
@@ -158,7 +152,7 @@ class MqttLinkTest {
     for (int count = 0; count < OFTEN; count++) {
       connected(MqttVersion.V3_1_1);
       pass(Duration.ofSeconds(KEEP_ALIVE * 4 / 3));
-      inTurn(() -> newest.get().pathDied(sockets.loop().nowNanos()));
+      sockets.inTurn(() -> newest.get().pathDied(sockets.loop().nowNanos()));
     }
 
     assertThat(advised()).isLessThan(KEEP_ALIVE);
@@ -166,19 +160,19 @@ class MqttLinkTest {
 
   @Test
   void packets_sent_together_with_connect_do_not_answer_connack() {
-    var connection = inTurn(sockets::accept);
+    var connection = sockets.inTurn(sockets::accept);
     byte[] connect = connect(MqttVersion.V3_1_1);
     var together = ByteBuffer.allocate(connect.length + UPLINK.length).put(connect).put(UPLINK);
-    inTurn(() -> sockets.receive(connection, together.array()));
+    sockets.inTurn(() -> sockets.receive(connection, together.array()));
     var link = newest.get();
 
     pass(Duration.ofMillis(5));
-    inTurn(link::resumeReading);
-    assertThat(inTurn(link::hasSpoken)).isFalse();
+    sockets.inTurn(link::resumeReading);
+    assertThat(sockets.inTurn(link::hasSpoken)).isFalse();
     pass(Duration.ofMillis(5));
     uplink(connection);
 
-    assertThat(inTurn(link::hasSpoken)).isTrue();
+    assertThat(sockets.inTurn(link::hasSpoken)).isTrue();
   }
 
   @ParameterizedTest
@@ -187,14 +181,14 @@ class MqttLinkTest {
     var connection = connected(version);
     var link = newest.get();
     pass(Duration.ofSeconds(1));
-    inTurn(() -> sockets.receive(connection, Arrays.copyOfRange(UPLINK, 0, 2)));
+    sockets.inTurn(() -> sockets.receive(connection, Arrays.copyOfRange(UPLINK, 0, 2)));
     pass(Duration.ofSeconds(1));
     long sent = nanos.get();
 
     pass(Duration.ofSeconds(30));
-    assertThat(inTurn(() -> link.hasHeardSince(sent))).as("nothing came").isFalse();
-    inTurn(() -> sockets.receive(connection, Arrays.copyOfRange(UPLINK, 2, 4)));
-    assertThat(inTurn(() -> link.hasHeardSince(sent))).as("a bit more of it came").isTrue();
+    assertThat(sockets.inTurn(() -> link.hasHeardSince(sent))).as("nothing came").isFalse();
+    sockets.inTurn(() -> sockets.receive(connection, Arrays.copyOfRange(UPLINK, 2, 4)));
+    assertThat(sockets.inTurn(() -> link.hasHeardSince(sent))).as("a bit more of it came").isTrue();
   }
 
   /// Like a device's connection, it is not read until its CONNECT is answered.
@@ -237,7 +231,7 @@ class MqttLinkTest {
   }
 
   private Connection connected(MqttVersion version) {
-    return inTurn(() -> {
+    return sockets.inTurn(() -> {
       var connection = sockets.accept();
       sockets.receive(connection, connect(version));
       newest.get().resumeReading();
@@ -253,12 +247,12 @@ class MqttLinkTest {
   }
 
   private void uplink(Connection connection) {
-    inTurn(() -> sockets.receive(connection, UPLINK));
+    sockets.inTurn(() -> sockets.receive(connection, UPLINK));
   }
 
   private void takenOverAfterAnOutage() {
     pass(OUTAGE);
-    inTurn(() -> newest.get().disconnect(ReasonCode.SESSION_TAKEN_OVER, "connected again"));
+    sockets.inTurn(() -> newest.get().disconnect(ReasonCode.SESSION_TAKEN_OVER, "connected again"));
   }
 
   /// The keep-alive that the network's next device is given.
@@ -269,20 +263,5 @@ class MqttLinkTest {
 
   private void pass(Duration time) {
     nanos.addAndGet(time.toNanos());
-  }
-
-  private void inTurn(Runnable step) {
-    inTurn(Executors.callable(step));
-  }
-
-  /// Runs the step in a turn that begins now, not in one that may have begun before.
-  private <T> T inTurn(Callable<T> step) {
-    var task = new FutureTask<>(step);
-    sockets.loop().execute(() -> sockets.loop().execute(task));
-    try {
-      return task.get(60, TimeUnit.SECONDS);
-    } catch (InterruptedException | ExecutionException | TimeoutException failed) {
-      throw new AssertionError(failed);
-    }
   }
 }
