@@ -145,6 +145,13 @@ class OperatorsNumbersIT {
         });
   }
 
+  @Test
+  void a_scrape_does_not_list_the_descriptors_of_all_sessions() throws Exception {
+    assertThat(get("/actuator/prometheus"))
+        .contains("process_files_max_files")
+        .doesNotContain("process_files_open_files");
+  }
+
   private static void assertHistogram(String page, String name) {
     double count = value(page, name + "_count");
     assertThat(count).as(name).isPositive();

@@ -1,13 +1,19 @@
 package io.pushplanet.load.node;
 
 import io.pushplanet.load.client.HttpConnection;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
+import tools.jackson.databind.json.JsonMapper;
 
-/// Looks at how a node admits devices: a fraction of a millisecond of the node's time for each look.
-/// Not thread-safe.
+/// Looks at how a node admits devices. Not thread-safe.
 public final class AdmissionLook implements AutoCloseable {
-  private static final String ACCEPTED = "cm_transport_accepted_total";
+  private static final byte[] NOTHING = {};
+
+  // Reads this one meter. The Prometheus page asks all of them, also where it shows one.
+  private static final String ADMITTED =
+      "/actuator/metrics/cm.transport.accepted?tag=verdict:admitted";
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(20);
 
   private final URI management;
@@ -30,10 +36,21 @@ public final class AdmissionLook implements AutoCloseable {
 
   public Seen look() {
     long asked = System.nanoTime();
-    double admitted =
-        Meters.over(connection, management, ACCEPTED).sum(ACCEPTED, "verdict=\"admitted\"");
+    long admitted = admitted();
     long answered = System.nanoTime();
-    return new Seen(asked, answered, (long) admitted, AcceptLine.waiting(port));
+    return new Seen(asked, answered, admitted, AcceptLine.waiting(port));
+  }
+
+  private long admitted() {
+    try {
+      String meter =
+          connection
+              .exchange(HttpConnection.request("GET", management, ADMITTED, "", NOTHING))
+              .text();
+      return JsonMapper.shared().readTree(meter).at("/measurements/0/value").asLong();
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read the meters of " + management, e);
+    }
   }
 
   @Override

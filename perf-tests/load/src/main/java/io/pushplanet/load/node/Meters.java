@@ -24,13 +24,6 @@ public record Meters(Map<String, Double> series) {
   public static Meters of(int managementPort, String... names) {
     URI server = URI.create("http://127.0.0.1:" + managementPort);
     try (HttpConnection connection = new HttpConnection(server, ANSWER_WITHIN)) {
-      return over(connection, server, names);
-    }
-  }
-
-  /// Reads the page over a connection that is kept, for a program that is asked often.
-  static Meters over(HttpConnection connection, URI server, String... names) {
-    try {
       return parse(
           connection
               .exchange(HttpConnection.request("GET", server, path(names), "", new byte[0]))

@@ -42,7 +42,7 @@ public final class StormBench {
   private static final int CALM_DEVICES = 100;
   private static final int ROUNDS = 3;
 
-  // A node without an earlier storm would compile during the measurement.
+  // Without earlier storms the node would compile during the measurement, and so would this bench.
   private static final int WARM_UPS = 3;
 
   /// A listener's burst is a tenth of a second's worth, and each event loop may admit one more.
@@ -50,7 +50,6 @@ public final class StormBench {
 
   private static final double SHARE = 0.95;
 
-  // A look takes a fraction of a millisecond of the node's time.
   private static final Duration LOOKS_EVERY = Duration.ofMillis(200);
 
   private final Run run;
@@ -132,7 +131,7 @@ public final class StormBench {
     neighbours.deliver(run.each());
     stormy.note();
     for (int round = 0; round < WARM_UPS; round++) {
-      run.say("storm to warm up: %,d back", storm(_ -> {}, _ -> {}).back());
+      run.say("storm to warm up: %,d back", storm(neighbours::deliver, this::looks).back());
     }
     List<Long> before = neighbours.deliver(run.each());
     List<Long> meanwhile = new ArrayList<>();
@@ -141,7 +140,8 @@ public final class StormBench {
     double seconds = 0;
     Usage start = Usage.of(node.pid());
     for (int round = 0; round < ROUNDS; round++) {
-      Storm storm = storm(on -> meanwhile.addAll(neighbours.deliver(on)), this::look);
+      Storm storm =
+          storm(on -> meanwhile.addAll(neighbours.deliver(on)), on -> admissions.add(looks(on)));
       back = Math.min(back, storm.back());
       seconds += storm.seconds();
       run.say("storm %d: %,d back after %.1f s", round + 1, storm.back(), storm.seconds());
@@ -199,7 +199,7 @@ public final class StormBench {
     }
   }
 
-  private void look(BooleanSupplier on) {
+  private List<AdmissionLook.Seen> looks(BooleanSupplier on) {
     List<AdmissionLook.Seen> looks = new ArrayList<>();
     try (AdmissionLook look = node.admissionLook()) {
       while (on.getAsBoolean()) {
@@ -207,7 +207,7 @@ public final class StormBench {
         LockSupport.parkNanos(LOOKS_EVERY.toNanos());
       }
     }
-    admissions.add(looks);
+    return looks;
   }
 
   private void tellAdmission() {
