@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 /// The story of a device's connection, from top to bottom:
 ///
 /// 1. A socket is accepted and CONNECT arrives. [Reception] decides whether the device may connect.
-/// 2. An older connection of the same device on this node is closed. [Registrar] claims the device
+/// 2. An older connection of the same device on this node is closed after a moment. [Registrar] claims the device
 ///    in the directory, which knows whether the device was deleted after it got its password, and
 ///    waits until the former node has let the device go.
 /// 3. The session is put into the [SessionTable], CONNACK is sent, and messages that the last
@@ -47,6 +47,12 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Thread-safe. All work for one connection happens on its event loop.
 public final class ConnectionPipeline {
+  /// A connection waits for so long before it evicts another one of its device from this node. A
+  /// CONNECT whose client gave up long ago, because the line before the listener was full, reaches a
+  /// node one round trip before the end of its connection does: TCP sends both again, one after the
+  /// other.
+  static final Duration EVICTION_AFTER = Duration.ofMillis(250);
+
   private final Reception reception;
   private final Registrar registrar;
   private final SessionTable sessions;
@@ -184,10 +190,20 @@ public final class ConnectionPipeline {
       }
       long beganNanos = link.loop().nowNanos();
       link.pauseReading();
-      DeviceSession before = sessions.find(known.device());
-      if (before == null || before.passwordEnds() > known.passwordEnds()) {
-        // An older password may have been revoked, so this connection must not evict the current
-        // one.
+      if (toEvict(known) == null) {
+        claim(known, beganNanos);
+      } else {
+        link.loop().executeAfter(EVICTION_AFTER, () -> evict(known, beganNanos));
+      }
+    }
+
+    private void evict(Welcome known, long beganNanos) {
+      link.closeIfPeerLeft();
+      if (!link.isOpen()) {
+        return;
+      }
+      DeviceSession before = toEvict(known);
+      if (before == null) {
         claim(known, beganNanos);
         return;
       }
@@ -197,6 +213,13 @@ public final class ConnectionPipeline {
             before.disconnect(ReasonCode.SESSION_TAKEN_OVER, "the device connected again");
             claim(known, beganNanos);
           });
+    }
+
+    /// The device's connection here that this one takes the place of. An older password may have
+    /// been revoked, so a connection with it must not evict the current one.
+    private @Nullable DeviceSession toEvict(Welcome known) {
+      DeviceSession before = sessions.find(known.device());
+      return before == null || before.passwordEnds() > known.passwordEnds() ? null : before;
     }
 
     private void claim(Welcome known, long beganNanos) {

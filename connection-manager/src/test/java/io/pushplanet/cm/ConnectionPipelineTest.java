@@ -89,6 +89,52 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(living.open).isTrue();
   }
 
+  /// The end of the connection was sent again a round trip after the CONNECT.
+  @Test
+  void a_connection_whose_peer_leaves_a_moment_later_does_not_take_the_device_either() {
+    var pipeline = pipeline(10);
+    var living = connected(pipeline, MqttVersion.V5, "d1", null);
+    var dead = new Client(loop);
+
+    connecting(dead, pipeline, "d1");
+    dead.peerLeft = true;
+    later(ConnectionPipeline.EVICTION_AFTER);
+
+    assertThat(redis).isEmpty();
+    assertThat(dead.open).isFalse();
+    assertThat(living.open).isTrue();
+  }
+
+  @Test
+  void a_connection_whose_peer_stays_takes_the_device_after_a_moment() {
+    var pipeline = pipeline(10);
+    var former = connected(pipeline, MqttVersion.V5, "d1", null);
+    var client = new Client(loop);
+
+    connecting(client, pipeline, "d1");
+    later(ConnectionPipeline.EVICTION_AFTER.minusNanos(1));
+    assertThat(former.open).isTrue();
+    later(Duration.ofNanos(1));
+    assertThat(former.open).isFalse();
+    letGo();
+
+    assertThat(client.packets).hasOnlyElementsOfType(MqttPacket.ConnAck.class).hasSize(1);
+  }
+
+  @Test
+  void a_connection_is_accepted_if_the_former_one_ends_by_itself_meanwhile() {
+    var pipeline = pipeline(10);
+    var former = connected(pipeline, MqttVersion.V5, "d1", null);
+    var client = new Client(loop);
+
+    connecting(client, pipeline, "d1");
+    former.end();
+    later(ConnectionPipeline.EVICTION_AFTER);
+    letGo();
+
+    assertThat(client.packets).hasOnlyElementsOfType(MqttPacket.ConnAck.class).hasSize(1);
+  }
+
   @Test
   void a_connection_whose_peer_leaves_while_its_claim_is_under_way_gets_no_session() {
     var pipeline = pipeline(10);
@@ -177,6 +223,7 @@ class ConnectionPipelineTest extends PipelineScene {
     connected(pipeline, MqttVersion.V5, "d1", will(60));
 
     var back = resuming(pipeline, "d1", will(60));
+    later(ConnectionPipeline.EVICTION_AFTER);
     letGo();
 
     assertThat(back.packets).hasAtLeastOneElementOfType(MqttPacket.ConnAck.class);
@@ -206,6 +253,7 @@ class ConnectionPipelineTest extends PipelineScene {
 
     var other = connecting(pipeline, MqttVersion.V5, "d3", null);
     var again = connecting(pipeline, MqttVersion.V5, "d1", null);
+    later(ConnectionPipeline.EVICTION_AFTER);
     letGo();
     again.end();
     letGo();

@@ -144,6 +144,9 @@ abstract class PipelineScene {
   Client connected(
       ConnectionPipeline pipeline, MqttVersion version, String device, @Nullable Will will) {
     var client = connecting(pipeline, version, device, will);
+    if (loop.timers() > 0) {
+      later(ConnectionPipeline.EVICTION_AFTER);
+    }
     letGo();
     assertThat(client.packets).hasAtLeastOneElementOfType(MqttPacket.ConnAck.class);
     return client;
@@ -211,6 +214,11 @@ abstract class PipelineScene {
             Binary.of(credential.mint(APP, new DeviceId(device), Duration.ofDays(1))),
             will,
             properties));
+    loop.turn();
+  }
+
+  final void later(Duration wait) {
+    loop.nowNanos += wait.toNanos();
     loop.turn();
   }
 
