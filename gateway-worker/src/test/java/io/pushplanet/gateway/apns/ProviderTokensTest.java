@@ -41,9 +41,10 @@ class ProviderTokensTest {
 
   /// Tokens that stand until a test removes them, as in Redis: it counts their life from the
   /// agreement, and by a clock of its own.
-  private LocalTokens shared() {
-    return new LocalTokens(MutableClock.started());
-  }
+  private final LocalTokens shared = new LocalTokens(MutableClock.started());
+
+  private final ProviderTokens one = worker(shared);
+  private final ProviderTokens other = worker(shared);
 
   private ProviderTokens worker(SharedTokens shared) {
     return new ProviderTokens(
@@ -70,15 +71,11 @@ class ProviderTokensTest {
 
   @Test
   void a_token_lives_fifty_minutes() {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
-    ProviderToken first = tokens.current(key);
+    ProviderToken first = one.current(key);
 
-    clock.advance(Duration.ofMinutes(49));
-    shared.held.clear();
-    ProviderToken same = tokens.current(key);
+    ProviderToken same = agreedAfter(Duration.ofMinutes(49));
     clock.advance(Duration.ofMinutes(2));
-    ProviderToken renewed = tokens.current(key);
+    ProviderToken renewed = one.current(key);
 
     assertThat(same).isEqualTo(first);
     assertThat(renewed.jwt()).isNotEqualTo(first.jwt());
@@ -86,9 +83,6 @@ class ProviderTokensTest {
 
   @Test
   void many_threads_and_two_workers_get_one_token() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
-    ProviderTokens other = worker(shared);
     Set<String> seen = ConcurrentHashMap.newKeySet();
 
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -103,13 +97,12 @@ class ProviderTokensTest {
 
   @Test
   void an_expired_token_is_renewed_once_for_all_callers() {
-    ProviderTokens tokens = worker(shared());
-    ProviderToken refused = tokens.current(key);
+    ProviderToken refused = one.current(key);
     clock.advance(Duration.ofMinutes(1));
 
     Set<String> renewed = new HashSet<>();
     for (int i = 0; i < 5; i++) {
-      tokens.renewed(key, refused).ifPresent(token -> renewed.add(token.jwt()));
+      one.renewed(key, refused).ifPresent(token -> renewed.add(token.jwt()));
     }
 
     assertThat(renewed).hasSize(1).doesNotContain(refused.jwt());
@@ -128,20 +121,18 @@ class ProviderTokensTest {
 
   @Test
   void bark_server_76_a_token_of_a_clock_that_has_stepped_back_is_used_no_more() {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
     clock.advance(Duration.ofHours(2));
-    ProviderToken wrong = tokens.current(key);
+    ProviderToken wrong = one.current(key);
     clock.advance(Duration.ofMinutes(1));
-    assertThat(tokens.renewed(key, wrong)).isPresent();
+    assertThat(one.renewed(key, wrong)).isPresent();
     clock.advance(Duration.ofHours(-2));
 
-    ProviderToken right = tokens.current(key);
+    ProviderToken right = one.current(key);
 
     assertThat(right.issuedAt()).isEqualTo(seconds(clock.instant()));
     assertThat(worker(shared).current(key)).isEqualTo(right);
     clock.advance(Duration.ofMinutes(1));
-    assertThat(tokens.renewed(key, right)).isPresent();
+    assertThat(one.renewed(key, right)).isPresent();
   }
 
   private static Instant seconds(Instant time) {
@@ -164,22 +155,18 @@ class ProviderTokensTest {
 
   @Test
   void after_too_many_tokens_the_older_one_is_used_again() {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
-    ProviderToken older = tokens.current(key);
-    clock.advance(Duration.ofMinutes(51));
-    shared.held.clear();
-    ProviderToken newer = tokens.current(key);
+    ProviderToken older = one.current(key);
+    ProviderToken newer = agreedAfter(Duration.ofMinutes(51));
 
-    tokens.keepOlder(key, newer, ProviderTokens.REST);
+    one.keepOlder(key, newer, ProviderTokens.REST);
 
-    assertThat(tokens.renewed(key, older)).isEmpty();
-    assertThat(tokens.current(key)).isEqualTo(older);
+    assertThat(one.renewed(key, older)).isEmpty();
+    assertThat(one.current(key)).isEqualTo(older);
     clock.advance(Duration.ofMinutes(6));
-    assertThat(tokens.current(key)).isEqualTo(older);
+    assertThat(one.current(key)).isEqualTo(older);
     clock.advance(Duration.ofMinutes(1));
     shared.held.clear();
-    assertThat(tokens.current(key)).isEqualTo(newer);
+    assertThat(one.current(key)).isEqualTo(newer);
   }
 
   @Test
@@ -202,12 +189,8 @@ class ProviderTokensTest {
 
   @Test
   void after_too_many_tokens_all_workers_use_the_older_one_to_its_end() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
     ProviderToken older = one.current(key);
-    clock.advance(Duration.ofMinutes(51));
-    shared.held.clear();
-    ProviderToken newer = one.current(key);
+    ProviderToken newer = agreedAfter(Duration.ofMinutes(51));
     ProviderTokens another = worker(shared);
     assertThat(another.current(key)).isEqualTo(newer);
 
@@ -226,8 +209,6 @@ class ProviderTokensTest {
 
   @Test
   void a_worker_that_starts_meanwhile_uses_the_older_token_to_its_end() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
     ProviderToken older = one.current(key);
     clock.advance(ProviderTokens.RENEWED_AFTER);
     ProviderToken newer = one.current(key);
@@ -245,24 +226,19 @@ class ProviderTokensTest {
 
   @Test
   void the_token_that_apns_refused_is_not_the_older_one() {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
-    ProviderToken token = tokens.current(key);
+    ProviderToken token = one.current(key);
     clock.advance(Duration.ofMinutes(10));
 
-    assertThat(tokens.keepOlder(key, token, ProviderTokens.REST)).isTrue();
+    assertThat(one.keepOlder(key, token, ProviderTokens.REST)).isTrue();
 
     shared.held.clear();
     clock.advance(SOON);
-    assertThat(tokens.rest(key)).isPresent();
-    assertThat(tokens.current(key)).isEqualTo(token);
+    assertThat(one.rest(key)).isPresent();
+    assertThat(one.current(key)).isEqualTo(token);
   }
 
   @Test
   void a_token_that_was_refused_for_twenty_minutes_is_made_anew_and_tried_no_more() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
-    ProviderTokens other = worker(shared);
     ProviderToken refused = one.current(key);
     assertThat(other.current(key)).isEqualTo(refused);
     one.keepOlder(key, refused, ProviderTokens.REST);
@@ -286,9 +262,6 @@ class ProviderTokensTest {
 
   @Test
   void a_token_that_was_refused_and_that_another_worker_could_use_is_not_made_anew() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
-    ProviderTokens other = worker(shared);
     ProviderToken token = one.current(key);
     assertThat(other.current(key)).isEqualTo(token);
     one.keepOlder(key, token, ProviderTokens.REST);
@@ -305,79 +278,67 @@ class ProviderTokensTest {
 
   @Test
   void with_no_older_token_all_rest_and_one_at_a_time_tries() {
-    ProviderTokens tokens = worker(shared());
-    ProviderToken token = tokens.current(key);
+    ProviderToken token = one.current(key);
     Duration rest = Duration.ofSeconds(45);
 
-    assertThat(tokens.keepOlder(key, token, rest)).isTrue();
+    assertThat(one.keepOlder(key, token, rest)).isTrue();
 
     clock.advance(rest.minusSeconds(1));
-    assertThat(tokens.rest(key)).contains(Duration.ofSeconds(1));
+    assertThat(one.rest(key)).contains(Duration.ofSeconds(1));
     clock.advance(Duration.ofSeconds(1));
-    assertThat(tokens.rest(key)).isEmpty();
-    assertThat(tokens.rest(key)).contains(ProviderTokens.REST);
+    assertThat(one.rest(key)).isEmpty();
+    assertThat(one.rest(key)).contains(ProviderTokens.REST);
     // The message that tried the token got no answer.
     clock.advance(ProviderTokens.REST);
-    assertThat(tokens.rest(key)).isEmpty();
-    tokens.taken(key, 200);
-    assertThat(tokens.rest(key)).isEmpty();
-    assertThat(tokens.rest(key)).isEmpty();
-    assertThat(tokens.current(key)).isEqualTo(token);
+    assertThat(one.rest(key)).isEmpty();
+    one.taken(key, 200);
+    assertThat(one.rest(key)).isEmpty();
+    assertThat(one.rest(key)).isEmpty();
+    assertThat(one.current(key)).isEqualTo(token);
   }
 
   @Test
   void an_answer_from_before_the_refusal_does_not_end_the_rest() {
-    ProviderTokens tokens = worker(shared());
-    tokens.keepOlder(key, tokens.current(key), ProviderTokens.REST);
+    one.keepOlder(key, one.current(key), ProviderTokens.REST);
 
-    tokens.taken(key, 200);
+    one.taken(key, 200);
 
-    assertThat(tokens.rest(key)).contains(ProviderTokens.REST);
+    assertThat(one.rest(key)).contains(ProviderTokens.REST);
   }
 
   @Test
   void with_an_older_token_no_message_rests() {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
-    tokens.current(key);
-    clock.advance(ProviderTokens.RENEWED_AFTER);
-    shared.held.clear();
-    ProviderToken newer = tokens.current(key);
+    one.current(key);
+    ProviderToken newer = agreedAfter(ProviderTokens.RENEWED_AFTER);
 
-    assertThat(tokens.keepOlder(key, newer, ProviderTokens.REST)).isFalse();
+    assertThat(one.keepOlder(key, newer, ProviderTokens.REST)).isFalse();
 
-    assertThat(tokens.rest(key)).isEmpty();
+    assertThat(one.rest(key)).isEmpty();
   }
 
   @Test
   void a_rest_ends_with_the_token_that_it_is_of() {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
-    ProviderToken refused = tokens.current(key);
-    tokens.keepOlder(key, refused, ProviderTokens.REST);
+    ProviderToken refused = one.current(key);
+    one.keepOlder(key, refused, ProviderTokens.REST);
     shared.held.put(key.keyId(), ProviderToken.mint(key, clock.instant().plusSeconds(5)));
 
-    tokens.share();
+    one.share();
 
-    assertThat(tokens.current(key)).isNotEqualTo(refused);
-    assertThat(tokens.rest(key)).isEmpty();
+    assertThat(one.current(key)).isNotEqualTo(refused);
+    assertThat(one.rest(key)).isEmpty();
   }
 
   @Test
   void no_new_token_is_made_within_twenty_minutes_after_one_too_many() {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
-    tokens.current(key);
-    clock.advance(ProviderTokens.RENEWED_AFTER);
-    shared.held.clear();
-    ProviderToken newer = tokens.current(key);
-    tokens.keepOlder(key, newer, ProviderTokens.REST);
+    one.current(key);
+    ProviderToken newer = agreedAfter(ProviderTokens.RENEWED_AFTER);
+    one.keepOlder(key, newer, ProviderTokens.REST);
 
     Set<ProviderToken> seen = new HashSet<>();
     for (int minute = 8; minute < 20; minute++) {
       clock.advance(minute == 8 ? Duration.ofMinutes(8) : Duration.ofMinutes(1));
       shared.held.clear();
-      seen.add(tokens.current(key));
+      seen.add(one.current(key));
     }
 
     assertThat(seen).containsOnly(newer);
@@ -385,8 +346,6 @@ class ProviderTokensTest {
 
   @Test
   void a_worker_that_starts_after_a_loss_in_redis_gets_the_others_token() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
     ProviderToken token = one.current(key);
 
     clock.advance(Duration.ofMinutes(10));
@@ -398,9 +357,6 @@ class ProviderTokensTest {
 
   @Test
   void a_worker_follows_the_others_agreement() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
-    ProviderTokens other = worker(shared);
     ProviderToken refused = one.current(key);
     assertThat(other.current(key)).isEqualTo(refused);
     clock.advance(Duration.ofMinutes(1));
@@ -413,8 +369,6 @@ class ProviderTokensTest {
 
   @Test
   void a_token_is_told_again_until_its_end() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
     ProviderToken old = one.current(key);
     clock.advance(ProviderTokens.LONGEST_LIFE.minusSeconds(1));
     shared.held.clear();
@@ -431,8 +385,6 @@ class ProviderTokensTest {
   /// The worker started before the others had put their token into Redis again.
   @Test
   void all_workers_return_to_the_older_token_that_one_of_them_has() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
     ProviderToken older = one.current(key);
     clock.advance(Duration.ofMinutes(1));
     shared.held.clear();
@@ -453,9 +405,6 @@ class ProviderTokensTest {
 
   @Test
   void while_redis_is_away_workers_use_their_token_to_its_end() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
-    ProviderTokens other = worker(shared);
     ProviderToken token = one.current(key);
     assertThat(other.current(key)).isEqualTo(token);
 
@@ -473,9 +422,6 @@ class ProviderTokensTest {
 
   @Test
   void once_redis_is_back_the_token_is_renewed_for_all() {
-    LocalTokens shared = shared();
-    ProviderTokens one = worker(shared);
-    ProviderTokens other = worker(shared);
     ProviderToken token = one.current(key);
     assertThat(other.current(key)).isEqualTo(token);
     clock.advance(ProviderTokens.RENEWED_AFTER.plusMinutes(5));
@@ -493,9 +439,7 @@ class ProviderTokensTest {
 
   @Test
   void while_another_key_of_the_team_has_a_new_token_redis_is_asked_once_a_second() {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
-    ProviderToken token = tokens.current(key);
+    ProviderToken token = one.current(key);
     clock.advance(ProviderTokens.RENEWED_EARLIEST.minusSeconds(1));
     var _ = worker(shared).current(another());
     clock.advance(ProviderTokens.RENEWED_AFTER.minus(ProviderTokens.RENEWED_EARLIEST));
@@ -503,56 +447,49 @@ class ProviderTokensTest {
     shared.reads.set(0);
 
     for (int sent = 0; sent < 5; sent++) {
-      assertThat(tokens.current(key)).isEqualTo(token);
+      assertThat(one.current(key)).isEqualTo(token);
     }
     assertThat(shared.reads).hasValue(1);
 
     clock.advance(ProviderTokens.TEAM_RENEWED_EVERY);
-    assertThat(tokens.current(key)).isNotEqualTo(token);
+    assertThat(one.current(key)).isNotEqualTo(token);
   }
 
   @Test
   void in_a_team_with_another_key_a_token_is_renewed_early() {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
-    ProviderToken token = tokens.current(key);
-    ProviderToken ofAnother = tokens.current(another());
+    ProviderToken token = one.current(key);
+    ProviderToken ofAnother = one.current(another());
 
     clock.advance(ProviderTokens.RENEWED_EARLIEST);
 
-    assertThat(tokens.current(key)).isNotEqualTo(token);
-    assertThat(tokens.current(another())).isEqualTo(ofAnother);
+    assertThat(one.current(key)).isNotEqualTo(token);
+    assertThat(one.current(another())).isEqualTo(ofAnother);
     clock.advance(ProviderTokens.TEAM_RENEWED_EVERY);
-    assertThat(tokens.current(another())).isNotEqualTo(ofAnother);
+    assertThat(one.current(another())).isNotEqualTo(ofAnother);
   }
 
   @Test
   void an_early_renewal_lets_a_key_go_first_that_has_no_accepted_token() {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
-    ProviderToken token = tokens.current(key);
-    ProviderToken refused = tokens.current(another());
+    ProviderToken token = one.current(key);
+    ProviderToken refused = one.current(another());
     clock.advance(ProviderTokens.RENEWED_EARLIEST);
-    tokens.keepOlder(another(), refused, ProviderTokens.REST);
+    one.keepOlder(another(), refused, ProviderTokens.REST);
 
-    assertThat(tokens.current(key)).isEqualTo(token);
+    assertThat(one.current(key)).isEqualTo(token);
 
     clock.advance(ProviderTokens.RENEWED_AFTER.minus(ProviderTokens.RENEWED_EARLIEST));
-    assertThat(tokens.current(key)).isNotEqualTo(token);
+    assertThat(one.current(key)).isNotEqualTo(token);
   }
 
   @Test
   void while_one_thread_waits_for_redis_the_others_use_the_present_token() throws Exception {
-    LocalTokens shared = shared();
-    ProviderTokens tokens = worker(shared);
-    ProviderToken token = tokens.current(key);
+    ProviderToken token = one.current(key);
     clock.advance(ProviderTokens.RENEWED_AFTER);
     CompletableFuture<ProviderToken> another = new CompletableFuture<>();
     shared.meanwhile =
-        () ->
-            another.completeAsync(() -> tokens.current(key)).orTimeout(10, TimeUnit.SECONDS).join();
+        () -> another.completeAsync(() -> one.current(key)).orTimeout(10, TimeUnit.SECONDS).join();
 
-    assertThat(tokens.current(key)).isNotEqualTo(token);
+    assertThat(one.current(key)).isNotEqualTo(token);
 
     assertThat(another.get()).isEqualTo(token);
     assertThat(shared.reads).hasValue(2);
@@ -562,6 +499,13 @@ class ProviderTokensTest {
   private ApnsKey another() {
     return new ApnsKey(
         key.teamId(), "KEY0000002", "com.example", (ECPrivateKey) pair.getPrivate(), "f");
+  }
+
+  /// The first worker's token when so much later Redis has none.
+  private ProviderToken agreedAfter(Duration life) {
+    clock.advance(life);
+    shared.held.clear();
+    return one.current(key);
   }
 
   private ProviderToken renewedAfterAMinute(ProviderTokens tokens) {
