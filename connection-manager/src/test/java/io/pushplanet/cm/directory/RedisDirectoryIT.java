@@ -75,11 +75,7 @@ class RedisDirectoryIT {
 
   @Test
   void many_devices_are_claimed_in_one_step_and_each_former_owner_is_told() throws Exception {
-    var heard = new LinkedBlockingQueue<SessionNotice>();
-    var listening = new CountDownLatch(1);
-    try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
-      assertThat(notices).isNotNull();
-      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+    try (var heard = new Heard(nodeA)) {
       var devices = IntStream.range(0, 300).mapToObj(this::device).toList();
       var first = epochs(a.execute(claims(devices, FormerSession.FORGET)));
 
@@ -88,7 +84,7 @@ class RedisDirectoryIT {
       assertThat(first).hasSize(300).doesNotContain(0L);
       for (int index = 0; index < 300; index++) {
         assertThat(second.get(index)).isGreaterThan(first.get(index));
-        var notice = heard.poll(60, TimeUnit.SECONDS);
+        var notice = heard.next();
         assertThat(notice)
             .isEqualTo(
                 new SessionNotice.Takeover(
@@ -97,17 +93,13 @@ class RedisDirectoryIT {
       assertThat(known.owners(devices))
           .hasSize(300)
           .containsEntry(devices.get(5), new SessionOwner(nodeB, second.get(5)));
-      assertThat(heard).isEmpty();
+      assertThat(heard.notices).isEmpty();
     }
   }
 
   @Test
   void the_claim_itself_tells_the_former_owner() throws Exception {
-    var heard = new LinkedBlockingQueue<SessionNotice>();
-    var listening = new CountDownLatch(1);
-    try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
-      assertThat(notices).isNotNull();
-      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+    try (var heard = new Heard(nodeA)) {
       var first = claim(a, FormerSession.FORGET);
       var again = claim(a, FormerSession.FORGET);
 
@@ -116,27 +108,23 @@ class RedisDirectoryIT {
       assertThat(first.former()).isEmpty();
       assertThat(again.former()).contains(new SessionOwner(nodeA, first.epoch()));
       assertThat(taken.former()).contains(new SessionOwner(nodeA, again.epoch()));
-      assertThat(heard.poll(60, TimeUnit.SECONDS))
+      assertThat(heard.next())
           .isEqualTo(new SessionNotice.Takeover(device(1), new SessionOwner(nodeB, taken.epoch())));
-      assertThat(heard).isEmpty();
+      assertThat(heard.notices).isEmpty();
     }
   }
 
   @Test
   void an_announcement_tells_the_former_owner_too() throws Exception {
-    var heard = new LinkedBlockingQueue<SessionNotice>();
-    var listening = new CountDownLatch(1);
-    try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
-      assertThat(notices).isNotNull();
-      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+    try (var heard = new Heard(nodeA)) {
       long epoch = claim(a, FormerSession.FORGET).epoch();
 
       announce(b, Map.of(device(1), epoch));
       announce(b, Map.of(device(1), epoch + 1));
 
-      assertThat(heard.poll(60, TimeUnit.SECONDS))
+      assertThat(heard.next())
           .isEqualTo(new SessionNotice.Takeover(device(1), new SessionOwner(nodeB, epoch + 1)));
-      assertThat(heard).isEmpty();
+      assertThat(heard.notices).isEmpty();
     }
   }
 
@@ -209,7 +197,7 @@ class RedisDirectoryIT {
   @Test
   void a_claim_returns_the_former_owner_and_the_subscription() {
     long first = claim(a, FormerSession.RESUME).epoch();
-    a.execute(List.of(new Command.Remember(device(1), first, AT_ONE, ENDS)));
+    remember(a, first);
 
     var taken = claim(b, FormerSession.RESUME);
     var again = claim(b, FormerSession.RESUME);
@@ -225,7 +213,7 @@ class RedisDirectoryIT {
   void a_session_that_is_resumed_once_or_discarded_is_forgotten() {
     for (var wish : List.of(FormerSession.FORGET, FormerSession.RESUME_ONCE)) {
       long epoch = claim(a, FormerSession.RESUME).epoch();
-      a.execute(List.of(new Command.Remember(device(1), epoch, AT_ONE, ENDS)));
+      remember(a, epoch);
 
       assertThat(claim(a, wish).remembered())
           .isEqualTo(
@@ -240,7 +228,7 @@ class RedisDirectoryIT {
   void a_write_of_a_former_owner_has_no_effect() {
     long former = claim(a, FormerSession.RESUME).epoch();
     long owner = claim(b, FormerSession.RESUME).epoch();
-    b.execute(List.of(new Command.Remember(device(1), owner, AT_ONE, ENDS)));
+    remember(b, owner);
 
     var late =
         a.execute(
@@ -260,10 +248,10 @@ class RedisDirectoryIT {
   @Test
   void the_end_of_a_connection_releases_an_older_one_of_the_same_node() {
     long former = claim(a, FormerSession.RESUME).epoch();
-    b.execute(List.of(new Command.End(device(1), former + 1_000, 3_600, AT_ONE, ENDS)));
+    end(b, former + 1_000, 3_600, AT_ONE);
     assertThat(known.owner(device(1))).as("another node").contains(new SessionOwner(nodeA, former));
 
-    a.execute(List.of(new Command.End(device(1), former + 1_000, 3_600, AT_ONE, ENDS)));
+    end(a, former + 1_000, 3_600, AT_ONE);
 
     assertThat(known.owner(device(1))).isEmpty();
   }
@@ -294,7 +282,7 @@ class RedisDirectoryIT {
     assertThat(link.connection().sync().ttl(kept(1))).isBetween(3_000L, 3_600L);
 
     long next = claim(a, FormerSession.RESUME).epoch();
-    a.execute(List.of(new Command.End(device(1), next, 0, AT_ONE, ENDS)));
+    end(a, next, 0, AT_ONE);
     assertThat(link.connection().sync().exists(kept(1))).isZero();
   }
 
@@ -334,11 +322,7 @@ class RedisDirectoryIT {
 
   @Test
   void a_former_owner_tells_what_it_has_sent_in_a_form_of_its_own() throws Exception {
-    var told = new LinkedBlockingQueue<SessionNotice>();
-    var listening = new CountDownLatch(1);
-    try (var notices = TakeoverNotices.listen(client, nodeB, told::add, listening::countDown)) {
-      assertThat(notices).isNotNull();
-      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+    try (var told = new Heard(nodeB)) {
       long former = claim(a, FormerSession.RESUME).epoch();
       long owner = claim(b, FormerSession.RESUME).epoch();
       var sent = List.of(message(1), message(2));
@@ -350,9 +334,9 @@ class RedisDirectoryIT {
                   new SessionOwner(nodeB, owner),
                   Optional.of(new RememberedSession(AT_ONE, former, sent)))));
 
-      assertThat(told.poll(60, TimeUnit.SECONDS))
+      assertThat(told.next())
           .isEqualTo(new SessionNotice.SessionRelease(device(1), owner - 1, "1,7", sent));
-      assertThat(told.poll(60, TimeUnit.SECONDS))
+      assertThat(told.next())
           .as("for nodes of an earlier version")
           .isEqualTo(new SessionNotice.SessionRelease(device(1), owner - 1, "1,7"));
     }
@@ -365,7 +349,7 @@ class RedisDirectoryIT {
   @Test
   void a_session_without_a_subscription_is_remembered_from_one_connection_to_the_next() {
     long epoch = claim(a, FormerSession.RESUME).epoch();
-    a.execute(List.of(new Command.End(device(1), epoch, 3_600, null, ENDS)));
+    end(a, epoch, 3_600, null);
     assertThat(link.connection().sync().ttl(kept(1))).isBetween(3_000L, 3_600L);
 
     assertThat(claim(b, FormerSession.RESUME).remembered())
@@ -378,10 +362,10 @@ class RedisDirectoryIT {
   @Test
   void the_end_of_a_connection_does_not_restore_a_lost_session() {
     long epoch = claim(a, FormerSession.RESUME).epoch();
-    a.execute(List.of(new Command.Remember(device(1), epoch, AT_ONE, ENDS)));
+    remember(a, epoch);
     link.connection().sync().del(kept(1));
 
-    a.execute(List.of(new Command.End(device(1), epoch, 3_600, AT_ONE, ENDS)));
+    end(a, epoch, 3_600, AT_ONE);
 
     assertThat(claim(b, FormerSession.RESUME).remembered()).isEmpty();
   }
@@ -391,21 +375,17 @@ class RedisDirectoryIT {
     long former = claim(a, FormerSession.RESUME).epoch();
     long owner = claim(b, FormerSession.RESUME).epoch();
 
-    a.execute(List.of(new Command.End(device(1), former, 3_600, null, ENDS)));
+    end(a, former, 3_600, null);
     b.execute(List.of(new Command.Release(device(1), owner)));
     assertThat(known.owner(device(1))).isEmpty();
-    a.execute(List.of(new Command.End(device(1), former, 3_600, null, ENDS)));
+    end(a, former, 3_600, null);
 
     assertThat(claim(b, FormerSession.RESUME).remembered()).isEmpty();
   }
 
   @Test
   void a_former_owner_confirms_the_release_and_describes_the_session() throws Exception {
-    var told = new LinkedBlockingQueue<SessionNotice>();
-    var listening = new CountDownLatch(1);
-    try (var notices = TakeoverNotices.listen(client, nodeB, told::add, listening::countDown)) {
-      assertThat(notices).isNotNull();
-      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+    try (var told = new Heard(nodeB)) {
       long former = claim(a, FormerSession.RESUME).epoch();
       long owner = claim(b, FormerSession.RESUME).epoch();
       var claimant = new SessionOwner(nodeB, owner);
@@ -416,28 +396,26 @@ class RedisDirectoryIT {
               new Command.End(device(1), former, 3_600, null, ENDS),
               new Command.End(device(1), former, 3_600, AT_ONE, ENDS),
               new Command.End(device(1), former, 0, AT_ONE, ENDS)));
-      b.execute(List.of(new Command.Remember(device(1), owner, AT_ONE, ENDS)));
+      remember(b, owner);
       a.execute(
           List.of(
               new Command.End(device(1), former, 3_600, AT_ONE, ENDS),
               new Command.ConfirmRelease(device(1), claimant, Optional.of(described)),
               new Command.ConfirmRelease(device(1), claimant, Optional.empty())));
-      b.execute(List.of(new Command.End(device(1), owner, 3_600, AT_ONE, ENDS)));
+      end(b, owner, 3_600, AT_ONE);
 
-      assertThat(told.poll(60, TimeUnit.SECONDS))
-          .isEqualTo(new SessionNotice.SessionRelease(device(1), former, "3,0"));
-      assertThat(told.poll(60, TimeUnit.SECONDS))
-          .isEqualTo(new SessionNotice.SessionRelease(device(1), former, "1,7"));
-      assertThat(told.poll(60, TimeUnit.SECONDS))
+      assertThat(told.next()).isEqualTo(new SessionNotice.SessionRelease(device(1), former, "3,0"));
+      assertThat(told.next()).isEqualTo(new SessionNotice.SessionRelease(device(1), former, "1,7"));
+      assertThat(told.next())
           .as("nothing to go on with")
           .isEqualTo(new SessionNotice.SessionRelease(device(1), former, ""));
       for (var session : List.of("1,7", "")) {
-        assertThat(told.poll(60, TimeUnit.SECONDS))
+        assertThat(told.next())
             .as("who asked is told in any case")
             .isEqualTo(new SessionNotice.SessionRelease(device(1), owner - 1, session));
       }
       a.execute(claims(List.of(device(1)), FormerSession.RESUME));
-      assertThat(told).isEmpty();
+      assertThat(told.notices).isEmpty();
     }
   }
 
@@ -446,11 +424,7 @@ class RedisDirectoryIT {
     assertThat(claim(b, FormerSession.RESUME).heard()).as("nobody had it").isFalse();
     assertThat(claim(a, FormerSession.RESUME).heard()).as("who had it is dead").isFalse();
     claim(b, FormerSession.RESUME);
-    var listening = new CountDownLatch(1);
-    try (var notices = TakeoverNotices.listen(client, nodeB, _ -> {}, listening::countDown)) {
-      assertThat(notices).isNotNull();
-      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
-
+    try (var _ = new Heard(nodeB)) {
       assertThat(claim(b, FormerSession.RESUME).heard()).as("it had it itself").isFalse();
       assertThat(claim(a, FormerSession.RESUME).heard()).isTrue();
     }
@@ -459,9 +433,9 @@ class RedisDirectoryIT {
   @Test
   void a_session_resumed_elsewhere_since_cannot_be_announced() {
     long stale = claim(a, FormerSession.RESUME).epoch();
-    a.execute(List.of(new Command.Remember(device(1), stale, AT_ONE, ENDS)));
+    remember(a, stale);
     long last = claim(b, FormerSession.RESUME).epoch();
-    b.execute(List.of(new Command.End(device(1), last, 3_600, AT_ONE, ENDS)));
+    end(b, last, 3_600, AT_ONE);
 
     var owner = announce(a, Map.of(device(1), stale)).get(device(1));
 
@@ -493,7 +467,7 @@ class RedisDirectoryIT {
   void the_announcement_of_an_old_session_returns_the_present_owner() {
     long stale = claim(a, FormerSession.RESUME).epoch();
     long owner = claim(b, FormerSession.RESUME).epoch();
-    b.execute(List.of(new Command.Remember(device(1), owner, AT_ONE, ENDS)));
+    remember(b, owner);
 
     assertThat(announce(a, Map.of(device(1), stale, device(2), 7L)))
         .isEqualTo(
@@ -504,7 +478,7 @@ class RedisDirectoryIT {
   @Test
   void an_announcement_deletes_an_older_remembered_session() {
     long former = claim(a, FormerSession.RESUME).epoch();
-    a.execute(List.of(new Command.Remember(device(1), former, AT_ONE, ENDS)));
+    remember(a, former);
 
     var owners = announce(b, Map.of(device(1), former + 1_000));
 
@@ -576,7 +550,7 @@ class RedisDirectoryIT {
   @Test
   void a_denied_password_claims_nothing_and_a_newer_one_does() {
     var later = claim(a, FormerSession.RESUME);
-    a.execute(List.of(new Command.Remember(device(1), later.epoch(), AT_ONE, ENDS)));
+    remember(a, later.epoch());
     link.connection().sync().set("denied:shop/" + unique + "-1", Long.toString(ENDS - 1));
 
     var answers =
@@ -596,13 +570,9 @@ class RedisDirectoryIT {
 
   @Test
   void a_denial_removes_the_owner_and_tells_its_node_once() throws Exception {
-    var heard = new LinkedBlockingQueue<SessionNotice>();
-    var listening = new CountDownLatch(1);
-    try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
-      assertThat(notices).isNotNull();
-      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+    try (var heard = new Heard(nodeA)) {
       long epoch = claim(a, FormerSession.RESUME).epoch();
-      a.execute(List.of(new Command.Remember(device(1), epoch, AT_ONE, ENDS)));
+      remember(a, epoch);
       var denials = new Denials(link, clock);
 
       denials.deny(device(1), ENDS);
@@ -610,14 +580,13 @@ class RedisDirectoryIT {
       denials.deny(device(1), ENDS);
       denials.deny(device(1), ENDS - 1);
 
-      assertThat(heard.poll(60, TimeUnit.SECONDS))
-          .isEqualTo(new SessionNotice.Denial(device(1), epoch, ENDS));
+      assertThat(heard.next()).isEqualTo(new SessionNotice.Denial(device(1), epoch, ENDS));
       assertThat(deniedUntil(1)).isEqualTo(Long.toString(ENDS));
       assertThat(deniedUntil(2)).isNull();
       assertThat(known.owner(device(1)))
           .as("told again it changes nothing")
           .contains(new SessionOwner(nodeA, again));
-      assertThat(heard).isEmpty();
+      assertThat(heard.notices).isEmpty();
     }
   }
 
@@ -635,17 +604,12 @@ class RedisDirectoryIT {
   @Test
   void a_repeated_denial_tells_the_node_or_removes_an_owner_that_does_not_listen()
       throws Exception {
-    var heard = new LinkedBlockingQueue<SessionNotice>();
-    var listening = new CountDownLatch(1);
-    try (var notices = TakeoverNotices.listen(client, nodeA, heard::add, listening::countDown)) {
-      assertThat(notices).isNotNull();
-      assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();
+    try (var heard = new Heard(nodeA)) {
       long epoch = claimed(new Command.Claim(device(1), FormerSession.RESUME, ENDS + 1)).epoch();
 
       new Denials(link, clock).remind(device(1), ENDS);
 
-      assertThat(heard.poll(60, TimeUnit.SECONDS))
-          .isEqualTo(new SessionNotice.Denial(device(1), epoch, ENDS));
+      assertThat(heard.next()).isEqualTo(new SessionNotice.Denial(device(1), epoch, ENDS));
       assertThat(deniedUntil(1)).isEqualTo(Long.toString(ENDS));
       assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, epoch));
     }
@@ -718,7 +682,7 @@ class RedisDirectoryIT {
   @Test
   void a_session_with_a_denied_password_does_not_change_the_remembered_session() {
     long rightful = claim(a, FormerSession.RESUME).epoch();
-    a.execute(List.of(new Command.Remember(device(1), rightful, AT_ONE, ENDS)));
+    remember(a, rightful);
     link.connection().sync().set("denied:shop/" + unique + "-1", Long.toString(ENDS - 1));
     long made = rightful + 1_000;
     var kept = SessionText.of(AT_ONE) + "," + rightful;
@@ -734,6 +698,37 @@ class RedisDirectoryIT {
       assertThat(link.connection().sync().get(kept(1))).as(order.toString()).isEqualTo(kept);
     }
     assertThat(known.owner(device(1))).contains(new SessionOwner(nodeA, rightful));
+  }
+
+  /// The notices to a node.
+  private final class Heard implements AutoCloseable {
+    final LinkedBlockingQueue<SessionNotice> notices = new LinkedBlockingQueue<>();
+    private final TakeoverNotices listener;
+
+    Heard(NodeId node) throws InterruptedException {
+      var listening = new CountDownLatch(1);
+      listener = TakeoverNotices.listen(client, node, notices::add, listening::countDown);
+      assertThat(listening.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    }
+
+    /// @return null when none comes
+    @Nullable SessionNotice next() throws InterruptedException {
+      return notices.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() {
+      listener.close();
+    }
+  }
+
+  private void remember(RedisDirectory node, long epoch) {
+    node.execute(List.of(new Command.Remember(device(1), epoch, AT_ONE, ENDS)));
+  }
+
+  private void end(
+      RedisDirectory node, long epoch, long expirySeconds, @Nullable Subscription subscription) {
+    node.execute(List.of(new Command.End(device(1), epoch, expirySeconds, subscription, ENDS)));
   }
 
   private Answer.Claimed claimed(Command.Claim order) {
