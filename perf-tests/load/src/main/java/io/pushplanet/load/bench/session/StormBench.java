@@ -43,7 +43,7 @@ public final class StormBench {
   private static final int ROUNDS = 3;
 
   // Without earlier storms the node would compile during the measurement, and so would this bench.
-  private static final int WARM_UPS = 3;
+  private static final int WARM_UPS = 5;
 
   /// A listener's burst is a tenth of a second's worth, and each event loop may admit one more.
   private static final double RATE_AND_BURST = 1.1;
