@@ -80,7 +80,10 @@ final class CutMessages {
   /// Tells what became of the messages of all storms.
   void tell(Sightings seen, Findings findings) {
     Account account = messages.account(seen);
-    findings.row("messages to the cut devices, in all storms", "messages", account.messages());
+    findings.row(
+        "messages to the devices that are cut, before and in all storms",
+        "messages",
+        account.messages());
     findings.row("of these, delivered at the first try", "messages", account.atOnce());
     findings.row("of these, delivered after repeats", "messages", account.later());
     findings.row("repeats of these", "tries", account.repeats());

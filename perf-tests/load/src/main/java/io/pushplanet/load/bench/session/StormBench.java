@@ -32,7 +32,8 @@ import java.util.stream.IntStream;
 /// the set rate, do all come back, is no message to them lost, and how long does a delivery to the
 /// other devices take meanwhile? Such a delivery is one message at a time from a gateway to one
 /// device until its outcome arrives. Each device that is cut gets a message while the storm lasts,
-/// from another gateway ([CutMessages]).
+/// from another gateway ([CutMessages]), and as many in the normal case that the storm is compared
+/// with.
 ///
 /// The devices run on the node's own machine, in a low-priority process: they stand for thousands
 /// of other machines.
@@ -63,7 +64,12 @@ public final class StormBench {
 
   /// @param sessions cut at once
   /// @param rate of devices that the node admits, a second
-  private record Plan(int sessions, int rate) {}
+  private record Plan(int sessions, int rate) {
+    /// In which all devices could be back.
+    Duration length() {
+      return Duration.ofMillis(1_000L * sessions / rate);
+    }
+  }
 
   /// @param back devices, at the end of the storm
   private record Storm(int back, double seconds) {}
@@ -133,7 +139,7 @@ public final class StormBench {
     for (int round = 0; round < WARM_UPS; round++) {
       run.say("storm to warm up: %,d back", storm(neighbours::deliver, this::looks).back());
     }
-    List<Long> before = neighbours.deliver(run.each());
+    List<Long> before = withoutStorm(neighbours);
     List<Long> meanwhile = new ArrayList<>();
     long sentBefore = neighbours.sent();
     int back = sessions;
@@ -176,20 +182,35 @@ public final class StormBench {
     void run(BooleanSupplier on);
   }
 
+  /// The normal case that a storm is compared with: as many messages to the same devices, all of
+  /// them connected.
+  private List<Long> withoutStorm(Neighbours neighbours) {
+    try (ExecutorService threads = threads()) {
+      long until = System.nanoTime() + plan.length().toNanos();
+      BooleanSupplier on = () -> System.nanoTime() - until < 0;
+      var sent = CompletableFuture.runAsync(() -> messages.send(plan.length(), on), threads);
+      List<Long> took = neighbours.deliver(on);
+      sent.join();
+      return took;
+    }
+  }
+
+  private static ExecutorService threads() {
+    return Executors.newThreadPerTaskExecutor(Thread.ofPlatform().daemon().factory());
+  }
+
   /// Cuts all devices, waits until they are back, and then for their messages.
   ///
   /// @param here runs on this thread
   /// @param beside runs on a thread of its own
   private Storm storm(During here, During beside) {
-    try (ExecutorService threads =
-        Executors.newThreadPerTaskExecutor(Thread.ofPlatform().daemon().factory())) {
+    try (ExecutorService threads = threads()) {
       long began = System.nanoTime();
       CompletableFuture<Storm> storm =
           CompletableFuture.supplyAsync(
               () -> new Storm(stormy.storm(), (System.nanoTime() - began) / 1e9), threads);
       BooleanSupplier on = () -> !storm.isDone();
-      Duration length = Duration.ofMillis(1_000L * plan.sessions() / plan.rate());
-      var sent = CompletableFuture.runAsync(() -> messages.send(length, on), threads);
+      var sent = CompletableFuture.runAsync(() -> messages.send(plan.length(), on), threads);
       var besides = CompletableFuture.runAsync(() -> beside.run(on), threads);
       here.run(on);
       Storm over = storm.join();
