@@ -277,6 +277,61 @@ class ScenariosTest {
   }
 
   @Test
+  void a_client_error_uses_its_projects_quota() throws Exception {
+    manage("PUT", "/fcm/quotas", "{\"project_minute\":4}");
+    manage("PUT", "/fcm/tokens/gone", "{\"project_id\":\"\",\"unregistered\":true}");
+    manage("PUT", "/fcm/tokens/foreign", "{\"project_id\":\"other\",\"unregistered\":false}");
+    var bearer = accessToken("demo");
+
+    var invalid = fcm("demo", bearer, "{\"message\":{}}");
+    var gone = toFcm("demo", bearer, "gone");
+    var foreign = toFcm("demo", bearer, "foreign");
+    var good = toFcm("demo", bearer, "t1");
+    var over = toFcm("demo", bearer, "t1");
+    var overAndInvalid = fcm("demo", bearer, "{\"message\":{}}");
+
+    assertThat(List.of(invalid, gone, foreign, good, over, overAndInvalid))
+        .extracting(HttpResponse::statusCode)
+        .containsExactly(400, 404, 403, 200, 429, 429);
+  }
+
+  @Test
+  void a_request_without_the_projects_access_token_uses_none_of_its_quota() throws Exception {
+    manage("PUT", "/fcm/quotas", "{\"project_minute\":1}");
+    var bearer = accessToken("demo");
+
+    var anonymous = toFcm("demo", "nonsense", "t1");
+    var stranger = toFcm("demo", accessToken("other"), "t1");
+    var good = toFcm("demo", bearer, "t1");
+
+    assertThat(List.of(anonymous, stranger, good))
+        .extracting(HttpResponse::statusCode)
+        .containsExactly(401, 403, 200);
+  }
+
+  @Test
+  void an_answer_of_429_uses_none_of_its_projects_quota() throws Exception {
+    manage(
+        "PUT",
+        "/fcm/quotas",
+        "{\"project_minute\":3,\"device_minute\":1,\"device_hour\":100,\"topic_minute\":1}");
+    var bearer = accessToken("demo");
+    var busy = "{\"message\":{\"topic\":\"busy\"}}";
+    assertThat(toFcm("demo", bearer, "t1").statusCode()).isEqualTo(200);
+    assertThat(fcm("demo", bearer, busy).statusCode()).isEqualTo(200);
+
+    var deviceIsOver = toFcm("demo", bearer, "t1");
+    var topicIsOver = fcm("demo", bearer, busy);
+    var last = toFcm("demo", bearer, "t2");
+    var projectIsOver = toFcm("demo", bearer, "t3");
+
+    assertThat(deviceIsOver.body()).contains("\"device:t1\"");
+    assertThat(topicIsOver.body()).contains("\"topic:demo/topics/busy\"");
+    assertThat(last.statusCode()).isEqualTo(200);
+    assertThat(projectIsOver.body()).contains("\"project:demo\"");
+  }
+
+  @Test
   void a_device_has_its_own_quota_on_request() throws Exception {
     manage("PUT", "/fcm/quotas", "{\"device_minute\":2,\"device_hour\":100}");
     var bearer = accessToken("demo");
