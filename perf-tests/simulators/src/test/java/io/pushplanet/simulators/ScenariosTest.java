@@ -171,6 +171,53 @@ class ScenariosTest {
   }
 
   @Test
+  void what_is_under_way_on_a_refused_stream_counts_for_the_window_and_is_ignored()
+      throws Exception {
+    var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
+    try (FrameSender sender = new FrameSender(simulators.authority(), simulators.apns().port())) {
+      open(sender, 1, jwt);
+      open(sender, 3, jwt);
+      open(sender, 5, jwt);
+      open(sender, 7, jwt);
+      var refused = Map.of(3, REFUSED_STREAM, 5, REFUSED_STREAM, 7, REFUSED_STREAM);
+      Senders.eventually(() -> assertThat(sender.resets).isEqualTo(refused));
+
+      // The server gives back what it has counted when that is half of the 65,535 bytes.
+      sender.end(3, "x".repeat(40_000));
+      Senders.eventually(() -> assertThat(sender.givenBack).hasPositiveValue());
+      sender.enlargeWindow(5);
+      sender.reset(5);
+      sender.end(1, "{\"aps\":{\"alert\":\"hello\"}}");
+      Senders.eventually(() -> assertThat(sender.answers).isEqualTo(Map.of(1, "200")));
+      post(sender, 9, jwt);
+      sender.end(7, "{}");
+      post(sender, 11, jwt);
+
+      Senders.eventually(
+          () -> assertThat(sender.answers).isEqualTo(Map.of(1, "200", 9, "200", 11, "200")));
+      assertThat(sender.resets).isEqualTo(refused);
+      assertThat(sender.goAways).isEmpty();
+    }
+  }
+
+  @Test
+  void a_connection_outlives_any_number_of_refused_streams() throws Exception {
+    var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
+    try (FrameSender sender = new FrameSender(simulators.authority(), simulators.apns().port())) {
+      open(sender, 1, jwt);
+
+      for (int stream = 3; stream <= 601; stream += 2) {
+        open(sender, stream, jwt);
+      }
+      Senders.eventually(() -> assertThat(sender.resets).hasSize(300));
+      sender.end(1, "{\"aps\":{\"alert\":\"hello\"}}");
+
+      Senders.eventually(() -> assertThat(sender.answers).isEqualTo(Map.of(1, "200")));
+      assertThat(sender.goAways).isEmpty();
+    }
+  }
+
+  @Test
   void a_goaway_says_its_reason_and_the_last_stream() throws Exception {
     var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
     manage("POST", "/scenario", "apns after 1 next 1 goaway Shutdown");
