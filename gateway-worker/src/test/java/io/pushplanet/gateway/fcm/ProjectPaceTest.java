@@ -142,7 +142,7 @@ class ProjectPaceTest {
       clock.advance(Duration.between(clock.instant(), free[who]));
       boolean leaves = free[who].isAfter(start) && quotaAsked[who];
       if (leaves) {
-        if (quotas.count("broadcast", "").isPresent()) {
+        if (quotas.countProject("broadcast").isPresent()) {
           refused++;
         } else if (clock.instant().isAfter(ramped)) {
           sent++;

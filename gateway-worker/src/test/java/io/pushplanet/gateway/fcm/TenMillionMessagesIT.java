@@ -71,7 +71,7 @@ class TenMillionMessagesIT {
 
   private boolean isAccepted() {
     requests++;
-    Optional<Quotas.Exceeded> exceeded = quotas.count("broadcast", "");
+    Optional<Quotas.Exceeded> exceeded = quotas.countProject("broadcast");
     if (exceeded.isEmpty()) {
       return true;
     }

@@ -335,6 +335,13 @@ class ApnsSimulatorTest {
   @Test
   void a_collapse_id_has_at_most_64_bytes() throws Exception {
     refused(new Push().with("apns-collapse-id", "ü".repeat(33)), 400, "BadCollapseId");
+    refused(new Push().with("apns-collapse-id", "c".repeat(65)), 400, "BadCollapseId");
+    String longest = "c".repeat(64);
+    assertThat(new Push().with("apns-collapse-id", longest).send().statusCode()).isEqualTo(200);
+
+    assertThat(simulators.ledger().entries(TOKEN))
+        .last()
+        .returns(longest, entry -> entry.headers().get("apns-collapse-id"));
   }
 
   @Test

@@ -133,7 +133,8 @@ class FcmSimulatorTest {
         .startsWith("projects/demo/messages/0:");
     assertThat(simulators.ledger().entries("t:1"))
         .singleElement()
-        .returns(true, LedgerEntry::delivered);
+        .returns(true, LedgerEntry::delivered)
+        .returns("c", entry -> entry.payload().at("/android/collapse_key").asString());
   }
 
   private HttpClient old() {
@@ -272,6 +273,25 @@ class FcmSimulatorTest {
     invalid("{\"token\":\"t1\",\"android\":{\"ttl\":\"-1s\"}}", "message.android.ttl");
     invalid("{\"token\":\"t1\",\"android\":{\"ttl\":\"2419201s\"}}", "message.android.ttl");
     assertThat(send("{\"token\":\"t1\",\"android\":{\"ttl\":\"0s\"}}").statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void a_collapse_key_is_text() throws Exception {
+    invalid("{\"token\":\"t1\",\"android\":{\"collapse_key\":1}}", "message.android.collapse_key");
+    invalid(
+        "{\"token\":\"t1\",\"android\":{\"collapseKey\":[\"c\"]}}", "message.android.collapse_key");
+  }
+
+  @Test
+  void more_than_four_collapse_keys_of_a_device_are_no_error() throws Exception {
+    for (int i = 1; i <= 5; i++) {
+      var message = "{\"token\":\"t1\",\"android\":{\"collapse_key\":\"c" + i + "\"}}";
+      assertThat(send(message).statusCode()).isEqualTo(200);
+    }
+
+    assertThat(simulators.ledger().entries("t1"))
+        .extracting(entry -> entry.payload().at("/android/collapse_key").asString())
+        .containsExactly("c1", "c2", "c3", "c4", "c5");
   }
 
   @Test

@@ -14,6 +14,7 @@ import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
 import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -32,6 +33,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 
 /// An HTTP/2 sender without manners: it opens as many streams as it is told to, whatever the server
@@ -47,6 +50,9 @@ final class FrameSender implements AutoCloseable {
   final Map<Integer, Long> resets = new ConcurrentHashMap<>();
 
   final List<GoAway> goAways = new CopyOnWriteArrayList<>();
+
+  /// The bytes that the server gave back to the connection's window.
+  final AtomicLong givenBack = new AtomicLong();
 
   private final MultiThreadIoEventLoopGroup loops =
       new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -90,30 +96,46 @@ final class FrameSender implements AutoCloseable {
     Http2Headers head =
         new DefaultHttp2Headers().method("POST").scheme("https").authority("localhost").path(path);
     headers.forEach(head::add);
-    connection
-        .eventLoop()
-        .submit(() -> {
-          ChannelHandlerContext context = connection.pipeline().context(frames);
-          var _ = writer.writeHeaders(context, stream, head, 0, false, context.newPromise());
-          context.flush();
-        })
-        .syncUninterruptibly();
+    write(context -> {
+      var _ = writer.writeHeaders(context, stream, head, 0, false, context.newPromise());
+    });
   }
 
   /// Sends the body, which ends the request.
   void end(int stream, String body) {
+    write(context -> {
+      var _ =
+          writer.writeData(
+              context,
+              stream,
+              Unpooled.copiedBuffer(body, StandardCharsets.UTF_8),
+              0,
+              true,
+              context.newPromise());
+    });
+  }
+
+  /// Gives the stream up.
+  void reset(int stream) {
+    write(context -> {
+      var _ =
+          writer.writeRstStream(context, stream, Http2Error.CANCEL.code(), context.newPromise());
+    });
+  }
+
+  /// Enlarges the stream's window for the answer.
+  void enlargeWindow(int stream) {
+    write(context -> {
+      var _ = writer.writeWindowUpdate(context, stream, 1_000, context.newPromise());
+    });
+  }
+
+  private void write(Consumer<ChannelHandlerContext> frame) {
     connection
         .eventLoop()
         .submit(() -> {
           ChannelHandlerContext context = connection.pipeline().context(frames);
-          var _ =
-              writer.writeData(
-                  context,
-                  stream,
-                  Unpooled.copiedBuffer(body, StandardCharsets.UTF_8),
-                  0,
-                  true,
-                  context.newPromise());
+          frame.accept(context);
           context.flush();
         })
         .syncUninterruptibly();
@@ -163,6 +185,13 @@ final class FrameSender implements AutoCloseable {
     @Override
     public void onRstStreamRead(ChannelHandlerContext context, int stream, long error) {
       resets.put(stream, error);
+    }
+
+    @Override
+    public void onWindowUpdateRead(ChannelHandlerContext context, int stream, int bytes) {
+      if (stream == 0) {
+        var _ = givenBack.addAndGet(bytes);
+      }
     }
 
     @Override

@@ -171,6 +171,53 @@ class ScenariosTest {
   }
 
   @Test
+  void what_is_under_way_on_a_refused_stream_counts_for_the_window_and_is_ignored()
+      throws Exception {
+    var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
+    try (FrameSender sender = new FrameSender(simulators.authority(), simulators.apns().port())) {
+      open(sender, 1, jwt);
+      open(sender, 3, jwt);
+      open(sender, 5, jwt);
+      open(sender, 7, jwt);
+      var refused = Map.of(3, REFUSED_STREAM, 5, REFUSED_STREAM, 7, REFUSED_STREAM);
+      Senders.eventually(() -> assertThat(sender.resets).isEqualTo(refused));
+
+      // The server gives back what it has counted when that is half of the 65,535 bytes.
+      sender.end(3, "x".repeat(40_000));
+      Senders.eventually(() -> assertThat(sender.givenBack).hasPositiveValue());
+      sender.enlargeWindow(5);
+      sender.reset(5);
+      sender.end(1, "{\"aps\":{\"alert\":\"hello\"}}");
+      Senders.eventually(() -> assertThat(sender.answers).isEqualTo(Map.of(1, "200")));
+      post(sender, 9, jwt);
+      sender.end(7, "{}");
+      post(sender, 11, jwt);
+
+      Senders.eventually(
+          () -> assertThat(sender.answers).isEqualTo(Map.of(1, "200", 9, "200", 11, "200")));
+      assertThat(sender.resets).isEqualTo(refused);
+      assertThat(sender.goAways).isEmpty();
+    }
+  }
+
+  @Test
+  void a_connection_outlives_any_number_of_refused_streams() throws Exception {
+    var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
+    try (FrameSender sender = new FrameSender(simulators.authority(), simulators.apns().port())) {
+      open(sender, 1, jwt);
+
+      for (int stream = 3; stream <= 601; stream += 2) {
+        open(sender, stream, jwt);
+      }
+      Senders.eventually(() -> assertThat(sender.resets).hasSize(300));
+      sender.end(1, "{\"aps\":{\"alert\":\"hello\"}}");
+
+      Senders.eventually(() -> assertThat(sender.answers).isEqualTo(Map.of(1, "200")));
+      assertThat(sender.goAways).isEmpty();
+    }
+  }
+
+  @Test
   void a_goaway_says_its_reason_and_the_last_stream() throws Exception {
     var jwt = Senders.providerToken(key("KEY1234567"), clock.instant());
     manage("POST", "/scenario", "apns after 1 next 1 goaway Shutdown");
@@ -274,6 +321,61 @@ class ScenariosTest {
     // The clock started on the full minute.
     assertThat(wait).isNotEqualTo(Duration.ofSeconds(60));
     assertThat(later.statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void a_client_error_uses_its_projects_quota() throws Exception {
+    manage("PUT", "/fcm/quotas", "{\"project_minute\":4}");
+    manage("PUT", "/fcm/tokens/gone", "{\"project_id\":\"\",\"unregistered\":true}");
+    manage("PUT", "/fcm/tokens/foreign", "{\"project_id\":\"other\",\"unregistered\":false}");
+    var bearer = accessToken("demo");
+
+    var invalid = fcm("demo", bearer, "{\"message\":{}}");
+    var gone = toFcm("demo", bearer, "gone");
+    var foreign = toFcm("demo", bearer, "foreign");
+    var good = toFcm("demo", bearer, "t1");
+    var over = toFcm("demo", bearer, "t1");
+    var overAndInvalid = fcm("demo", bearer, "{\"message\":{}}");
+
+    assertThat(List.of(invalid, gone, foreign, good, over, overAndInvalid))
+        .extracting(HttpResponse::statusCode)
+        .containsExactly(400, 404, 403, 200, 429, 429);
+  }
+
+  @Test
+  void a_request_without_the_projects_access_token_uses_none_of_its_quota() throws Exception {
+    manage("PUT", "/fcm/quotas", "{\"project_minute\":1}");
+    var bearer = accessToken("demo");
+
+    var anonymous = toFcm("demo", "nonsense", "t1");
+    var stranger = toFcm("demo", accessToken("other"), "t1");
+    var good = toFcm("demo", bearer, "t1");
+
+    assertThat(List.of(anonymous, stranger, good))
+        .extracting(HttpResponse::statusCode)
+        .containsExactly(401, 403, 200);
+  }
+
+  @Test
+  void an_answer_of_429_uses_none_of_its_projects_quota() throws Exception {
+    manage(
+        "PUT",
+        "/fcm/quotas",
+        "{\"project_minute\":3,\"device_minute\":1,\"device_hour\":100,\"topic_minute\":1}");
+    var bearer = accessToken("demo");
+    var busy = "{\"message\":{\"topic\":\"busy\"}}";
+    assertThat(toFcm("demo", bearer, "t1").statusCode()).isEqualTo(200);
+    assertThat(fcm("demo", bearer, busy).statusCode()).isEqualTo(200);
+
+    var deviceIsOver = toFcm("demo", bearer, "t1");
+    var topicIsOver = fcm("demo", bearer, busy);
+    var last = toFcm("demo", bearer, "t2");
+    var projectIsOver = toFcm("demo", bearer, "t3");
+
+    assertThat(deviceIsOver.body()).contains("\"device:t1\"");
+    assertThat(topicIsOver.body()).contains("\"topic:demo/topics/busy\"");
+    assertThat(last.statusCode()).isEqualTo(200);
+    assertThat(projectIsOver.body()).contains("\"project:demo\"");
   }
 
   @Test

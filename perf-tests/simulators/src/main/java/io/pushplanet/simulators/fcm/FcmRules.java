@@ -159,6 +159,7 @@ final class FcmRules {
     }
     unknown(android, ANDROID_FIELDS, "message.android", wrong);
     data(android.path("data"), "message.android.data", wrong);
+    collapseKey(android, wrong);
     String priority = android.path("priority").asString("NORMAL");
     if (!priority.equalsIgnoreCase("NORMAL") && !priority.equalsIgnoreCase("HIGH")) {
       wrong.add(new Violation("message.android.priority", "Must be NORMAL or HIGH"));
@@ -172,6 +173,17 @@ final class FcmRules {
       BigDecimal seconds = new BigDecimal(ttl.substring(0, ttl.length() - 1));
       if (seconds.signum() < 0 || seconds.compareTo(LONGEST_TTL_SECONDS) > 0) {
         wrong.add(new Violation("message.android.ttl", "Must be 0 to 2419200 seconds"));
+      }
+    }
+  }
+
+  /// Text of any length. More than four keys of a device are no error: then FCM chooses which four
+  /// it stores while the device is offline
+  /// (https://firebase.google.com/docs/cloud-messaging/customize-messages/collapsible-message-types).
+  private static void collapseKey(JsonNode android, List<Violation> wrong) {
+    for (String name : List.of("collapse_key", "collapseKey")) {
+      if (android.hasNonNull(name) && !android.path(name).isString()) {
+        wrong.add(new Violation("message.android.collapse_key", "Invalid value (TYPE_STRING)"));
       }
     }
   }

@@ -178,6 +178,10 @@ public final class FcmSimulator implements AutoCloseable {
     if (!project.get().equals(path.get(2))) {
       return refused(token, message, 403, "PERMISSION_DENIED", "", List.of());
     }
+    Optional<Quotas.Exceeded> ofProject = quotas.countProject(project.get());
+    if (ofProject.isPresent()) {
+      return overQuota(token, message, ofProject.get());
+    }
     List<Violation> violations = FcmRules.violations(body);
     if (!violations.isEmpty()) {
       return refused(token, message, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", violations);
@@ -189,13 +193,12 @@ public final class FcmSimulator implements AutoCloseable {
     if (known != null && !known.project().isEmpty() && !known.project().equals(project.get())) {
       return refused(token, message, 403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", List.of());
     }
-    Optional<Quotas.Exceeded> exceeded =
+    Optional<Quotas.Exceeded> ofTarget =
         FcmRules.isForFollowers(message)
             ? quotas.countTopic(project.get(), token)
-            : quotas.count(project.get(), token);
-    if (exceeded.isPresent()) {
-      ledger.append(Simulated.FCM, token, "", 429, "QUOTA_EXCEEDED", false, Map.of(), message);
-      return FcmErrors.overQuota(exceeded.get());
+            : quotas.countDevice(project.get(), token);
+    if (ofTarget.isPresent()) {
+      return overQuota(token, message, ofTarget.get());
     }
     boolean validateOnly =
         body.path("validate_only").asBoolean(false) || body.path("validateOnly").asBoolean(false);
@@ -225,6 +228,11 @@ public final class FcmSimulator implements AutoCloseable {
     String reason = errorCode.isEmpty() ? status : errorCode;
     ledger.append(Simulated.FCM, token, "", code, reason, false, Map.of(), message);
     return FcmErrors.answer(code, status, errorCode, violations);
+  }
+
+  private Reaction.Answer overQuota(String token, JsonNode message, Quotas.Exceeded exceeded) {
+    ledger.append(Simulated.FCM, token, "", 429, "QUOTA_EXCEEDED", false, Map.of(), message);
+    return FcmErrors.overQuota(exceeded);
   }
 
   private String nextName(boolean validateOnly) {

@@ -82,20 +82,33 @@ public final class Quotas {
     buckets.clear();
   }
 
-  /// Takes one message to a topic or a condition.
-  public synchronized Optional<Exceeded> countTopic(String project, String target) {
-    Optional<Exceeded> exceeded = ofProject(project);
-    return exceeded.isEmpty() && perTopicMinute < Integer.MAX_VALUE
-        ? taken(
-            "topic:" + project + target, "messages to a topic per minute", perTopicMinute, MINUTE)
-        : exceeded;
+  /// Takes one message from its project's quota, or returns the exhausted quota. Every message
+  /// counts that reaches the project, even one that is answered with a client error: of these,
+  /// Google leaves out only 429.
+  public synchronized Optional<Exceeded> countProject(String project) {
+    return taken(bucketOf(project), "messages of a project per minute", perMinute, MINUTE);
   }
 
-  /// Takes one message, or returns the exhausted quota. A message that its device may not have
-  /// counts for its project.
-  public synchronized Optional<Exceeded> count(String project, String device) {
-    Optional<Exceeded> exceeded = ofProject(project);
-    if (exceeded.isEmpty() && perDeviceMinute < Integer.MAX_VALUE) {
+  /// Takes one message to a topic or a condition, which [#countProject] has counted, or returns the
+  /// exhausted quota. Then the message is answered with 429, and its project has it back.
+  public synchronized Optional<Exceeded> countTopic(String project, String target) {
+    Optional<Exceeded> exceeded = Optional.empty();
+    if (perTopicMinute < Integer.MAX_VALUE) {
+      exceeded =
+          taken(
+              "topic:" + project + target,
+              "messages to a topic per minute",
+              perTopicMinute,
+              MINUTE);
+    }
+    exceeded.ifPresent(_ -> giveBack(project));
+    return exceeded;
+  }
+
+  /// The same for a message to a device.
+  public synchronized Optional<Exceeded> countDevice(String project, String device) {
+    Optional<Exceeded> exceeded = Optional.empty();
+    if (perDeviceMinute < Integer.MAX_VALUE) {
       exceeded =
           taken("device:" + device, "messages to a device per minute", perDeviceMinute, MINUTE);
     }
@@ -103,12 +116,19 @@ public final class Quotas {
       exceeded =
           taken("device-hour:" + device, "messages to a device per hour", perDeviceHour, HOUR);
     }
+    exceeded.ifPresent(_ -> giveBack(project));
     return exceeded;
   }
 
-  @GuardedBy("this")
-  private Optional<Exceeded> ofProject(String project) {
-    return taken("project:" + project, "messages of a project per minute", perMinute, MINUTE);
+  private static String bucketOf(String project) {
+    return "project:" + project;
+  }
+
+  private synchronized void giveBack(String project) {
+    Bucket bucket = buckets.get(bucketOf(project));
+    if (bucket != null && bucket.taken > 0) {
+      bucket.taken--;
+    }
   }
 
   @GuardedBy("this")

@@ -4,7 +4,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.handler.codec.http2.Http2FrameCodec;
-import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.ssl.ApplicationProtocolNames;
@@ -19,6 +18,7 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 final class ProtocolChoice extends ApplicationProtocolNegotiationHandler {
   private static final int FRAME_SIZE = 16_384;
   private static final int WINDOW = 1 << 20;
+  private static final int LARGEST_HEADER_LIST_BYTES = 16_384;
 
   private final Endpoint endpoint;
 
@@ -37,14 +37,12 @@ final class ProtocolChoice extends ApplicationProtocolNegotiationHandler {
     }
     Endpoint.Conversation conversation = endpoint.connected(clientCertificate(context));
     Http2FrameCodec codec =
-        Http2FrameCodecBuilder.forServer()
-            .initialSettings(
-                Http2Settings.defaultSettings()
-                    .maxConcurrentStreams(conversation.allowedStreams())
-                    .initialWindowSize(WINDOW)
-                    .maxFrameSize(FRAME_SIZE)
-                    .maxHeaderListSize(16_384))
-            .build();
+        ServerCodec.of(
+            Http2Settings.defaultSettings()
+                .maxConcurrentStreams(conversation.allowedStreams())
+                .initialWindowSize(WINDOW)
+                .maxFrameSize(FRAME_SIZE),
+            LARGEST_HEADER_LIST_BYTES);
     Http2Connection connection = new Http2Connection(codec, conversation);
     context
         .pipeline()
