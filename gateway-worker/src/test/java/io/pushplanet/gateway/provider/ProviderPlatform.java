@@ -162,6 +162,17 @@ final class ProviderPlatform implements AutoCloseable {
         .orElseThrow();
   }
 
+  /// How many connections the worker has to a provider.
+  int connections(Channel channel) {
+    return (int)
+        context
+            .getBean(MeterRegistry.class)
+            .get("pushplanet.provider.pool.connections")
+            .tag("channel", channel.word())
+            .gauge()
+            .value();
+  }
+
   /// How many requests a worker has under way at a provider.
   static double streams(ConfigurableApplicationContext worker, Channel channel) {
     return worker
@@ -232,27 +243,44 @@ final class ProviderPlatform implements AutoCloseable {
 
   /// @return the public key, for browsers
   String uploadVapidKey(String app) {
-    try {
-      KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-      generator.initialize(new ECGenParameterSpec("secp256r1"));
-      KeyPair pair = generator.generateKeyPair();
-      // An X.509 key ends with the point.
-      byte[] encoded = pair.getPublic().getEncoded();
-      String publicKey =
-          Base64.getUrlEncoder()
-              .withoutPadding()
-              .encodeToString(Arrays.copyOfRange(encoded, encoded.length - 65, encoded.length));
-      upload(
-          app,
-          "webpush",
-          "production",
-          "vapid",
-          "{\"public_key\":\"%s\",\"subject\":\"mailto:ops@example.com\"}".formatted(publicKey),
-          Authority.Pem.of("PRIVATE KEY", pair.getPrivate().getEncoded())
-              .getBytes(StandardCharsets.US_ASCII));
-      return publicKey;
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException(e);
+    VapidPair pair = VapidPair.make();
+    upload(
+        app,
+        "webpush",
+        "production",
+        "vapid",
+        pair.detail(),
+        pair.pem().getBytes(StandardCharsets.US_ASCII));
+    return pair.publicKey();
+  }
+
+  /// @param publicKey as browsers get it
+  /// @param pem the private key
+  record VapidPair(String publicKey, String pem) {
+    static VapidPair make() {
+      try {
+        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+        generator.initialize(new ECGenParameterSpec("secp256r1"));
+        KeyPair pair = generator.generateKeyPair();
+        // An X.509 key ends with the point.
+        byte[] encoded = pair.getPublic().getEncoded();
+        return new VapidPair(
+            Base64.getUrlEncoder()
+                .withoutPadding()
+                .encodeToString(Arrays.copyOfRange(encoded, encoded.length - 65, encoded.length)),
+            Authority.Pem.of("PRIVATE KEY", pair.getPrivate().getEncoded()));
+      } catch (GeneralSecurityException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    String detail() {
+      return "{\"public_key\":\"%s\",\"subject\":\"mailto:ops@example.com\"}".formatted(publicKey);
+    }
+
+    @Override
+    public String toString() {
+      return "VapidPair[" + publicKey + "]";
     }
   }
 
