@@ -31,9 +31,9 @@ import org.jspecify.annotations.Nullable;
 /// The story of a device's connection, from top to bottom:
 ///
 /// 1. A socket is accepted and CONNECT arrives. [Reception] decides whether the device may connect.
-/// 2. An older connection of the same device on this node is closed after a moment. [Registrar] claims the device
-///    in the directory, which knows whether the device was deleted after it got its password, and
-///    waits until the former node has let the device go.
+/// 2. An older connection of the same device on this node is closed, after [#EVICTION_AFTER].
+///    [Registrar] claims the device in the directory, which knows whether the device was deleted
+///    after it got its password, and waits until the former node has let the device go.
 /// 3. The session is put into the [SessionTable], CONNACK is sent, and messages that the last
 ///    connection left unacknowledged are sent again.
 /// 4. The device subscribes to `push/messages` ([Subscriptions]), and its inbox is drained
@@ -47,10 +47,10 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Thread-safe. All work for one connection happens on its event loop.
 public final class ConnectionPipeline {
-  /// A connection waits for so long before it evicts another one of its device from this node. A
-  /// CONNECT whose client gave up long ago, because the line before the listener was full, reaches a
-  /// node one round trip before the end of its connection does: TCP sends both again, one after the
-  /// other.
+  /// How long a connection waits before it evicts another one of its device from this node. Where
+  /// the line before the listener was full and a client gave up, TCP sends its CONNECT and the end of
+  /// its connection again, one after the other: the node learns that the client has gone one round
+  /// trip after the CONNECT.
   static final Duration EVICTION_AFTER = Duration.ofMillis(250);
 
   private final Reception reception;
