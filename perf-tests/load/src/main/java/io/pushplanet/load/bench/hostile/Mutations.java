@@ -34,12 +34,19 @@ final class Mutations {
     this.neighbours = scene.neighbours();
   }
 
+  /// Teaches both nodes the attack: their compilers need some ten thousand connections, and take
+  /// the processors from the neighbours meanwhile.
+  void learn(Door door, double rate) {
+    var first = new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, scene.warmUp());
+    neighbours.tellWhileLearning(door.text() + ", paced", mutate(scene.node(), door, first).p99());
+    var flatOut = new AttackPlan(Long.MAX_VALUE, THREADS, 0, scene.warmUp());
+    mutate(scene.node(), door, flatOut);
+    mutate(scene.beside(), door, flatOut);
+  }
+
   /// At a rate that leaves enough processor time for both.
   void paced(Door door, double rate) {
     String name = door.text() + ", paced";
-    var learning = new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, scene.warmUp());
-    neighbours.tellWhileLearning(name, mutate(scene.node(), door, learning).p99());
-    mutate(scene.beside(), door, learning);
     P99 calm = neighbours.calm("right before " + name);
     var plan = new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, scene.run().each());
     P99 elsewhere = mutate(scene.beside(), door, plan).p99();
