@@ -22,6 +22,9 @@ public final class ConnectFailure {
   /// TLS alert for our certificate, or without a word.
   public static final String ENDED = "connection_ended";
 
+  /// All connections that a worker may have are in use, with other credentials.
+  public static final String TOO_MANY = "too_many_connections";
+
   private ConnectFailure() {}
 
   /// `dns_failed`: our resolver. `connect_refused`, `no_route`: a firewall or a wrong address.

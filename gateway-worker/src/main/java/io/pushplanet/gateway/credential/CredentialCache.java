@@ -31,6 +31,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -78,6 +80,12 @@ public final class CredentialCache implements AutoCloseable {
   private final List<Consumer<AppId>> listeners = new CopyOnWriteArrayList<>();
   private final Cache<Key, CredentialLookup<? extends Credential>> cache;
   private final CountDownLatch closed = new CountDownLatch(1);
+
+  /// One change after the other: after a thousand of them at once, sends would find no free
+  /// connection to MySQL.
+  private final ExecutorService replacements =
+      Executors.newSingleThreadExecutor(Thread.ofVirtual().name("credential-replaced").factory());
+
   private final AtomicReference<@Nullable ChangeFeed> feed = new AtomicReference<>();
 
   CredentialCache(
@@ -157,7 +165,7 @@ public final class CredentialCache implements AutoCloseable {
     CredentialLookup<? extends Credential> before = cache.getIfPresent(key);
     cache.invalidate(key);
     String why = pausedBecause(before).orElse(CredentialPauses.UNREADABLE);
-    Thread.ofVirtual().name("credential-replaced").start(() -> goOn(key, why));
+    replacements.execute(() -> goOn(key, why));
   }
 
   private static Optional<String> pausedBecause(
@@ -326,6 +334,7 @@ public final class CredentialCache implements AutoCloseable {
   @Override
   public void close() {
     closed.countDown();
+    replacements.shutdownNow();
     ChangeFeed following = feed.getAndSet(null);
     if (following != null) {
       following.close();

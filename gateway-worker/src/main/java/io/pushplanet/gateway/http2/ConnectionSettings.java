@@ -12,6 +12,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 ///     FCM allows 100 streams on each, so that 15 carry the quota of a project, 10,000/s, over a
 ///     round trip of 150 ms
 /// @param streams requests at a time on one connection; the peer may allow fewer
+/// @param maxConnections connections of one worker, over all credentials. While all are in use, a
+///     request with a further credential is not sent, and comes again
 /// @param connectTimeout for connecting with the TLS handshake, and for waiting for a free stream
 /// @param requestTimeout from the write of a request to the end of its answer; a connection on
 ///     which nothing was answered meanwhile is closed
@@ -22,6 +24,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record ConnectionSettings(
     @Positive @DefaultValue("16") int perCredential,
     @Positive @DefaultValue("1000") int streams,
+    @Positive @DefaultValue("2000") int maxConnections,
     @NotNull @DurationMin(millis = 1) @DefaultValue("5s") Duration connectTimeout,
     @NotNull @DurationMin(millis = 1) @DefaultValue("10s") Duration requestTimeout,
     @NotNull @DurationMin(millis = 1) @DefaultValue("30m") Duration idleTimeout,

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.commons.pool2.KeyedObjectPool;
 import org.jspecify.annotations.Nullable;
@@ -289,6 +290,12 @@ final class CredentialConnections {
           try {
             giveBack(toPoolBefore);
             opened = pool.borrowObject(target);
+          } catch (NoSuchElementException e) {
+            failure = ConnectFailure.TOO_MANY;
+            LOG.warn(
+                "event=too_many_connections endpoint={} in_use={} advice=\"raise max-connections or start another worker\"",
+                target.endpoint(),
+                pool.getNumActive());
           } catch (Exception e) {
             failure = ConnectFailure.word(e);
             LOG.warn(

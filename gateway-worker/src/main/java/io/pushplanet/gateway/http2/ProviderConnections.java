@@ -34,9 +34,6 @@ import org.slf4j.LoggerFactory;
 public final class ProviderConnections implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ProviderConnections.class);
 
-  /// Over all credentials.
-  private static final int MAX_CONNECTIONS = 2_000;
-
   private static final Duration LOOK_EVERY = Duration.ofMillis(100);
 
   private final Channel channel;
@@ -106,7 +103,7 @@ public final class ProviderConnections implements AutoCloseable {
 
   private static GenericKeyedObjectPoolConfig<Http2Connection> config(ConnectionSettings settings) {
     GenericKeyedObjectPoolConfig<Http2Connection> config = new GenericKeyedObjectPoolConfig<>();
-    config.setMaxTotal(MAX_CONNECTIONS);
+    config.setMaxTotal(settings.maxConnections());
     // CredentialConnections is the limit: a connection that is being retired no longer counts.
     config.setMaxTotalPerKey(-1);
     config.setMaxIdlePerKey(settings.perCredential());

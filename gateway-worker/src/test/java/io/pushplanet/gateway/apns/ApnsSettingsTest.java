@@ -34,6 +34,7 @@ class ApnsSettingsTest {
                     new ConnectionSettings(
                         16,
                         1_000,
+                        2_000,
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(10),
                         Duration.ofMinutes(30),

@@ -3,12 +3,15 @@ package io.pushplanet.gateway.credential;
 import static io.pushplanet.common.testing.Eventually.within;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.access.CredentialVault;
 import io.pushplanet.common.access.MasterKey;
+import io.pushplanet.common.change.Change;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.credential.CredentialLookup.Unavailable;
+import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -17,6 +20,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.AbstractDataSource;
@@ -32,7 +36,7 @@ class CredentialCacheTest {
         @Override
         public Connection getConnection() throws SQLException {
           if (asked.incrementAndGet() == TRIED_AGAIN) {
-            awaitDeadline();
+            await(deadline);
           }
           throw new SQLException("Connection is not available, request timed out after 3000ms");
         }
@@ -77,24 +81,60 @@ class CredentialCacheTest {
     }
   }
 
-  private void awaitDeadline() {
+  /// Each change is followed by five questions. Sends need the connections, too.
+  @Test
+  void a_hundred_changes_at_once_take_one_connection_to_mysql() {
+    AtomicInteger underWay = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    AtomicInteger answered = new AtomicInteger();
+    DataSource slow =
+        new AbstractDataSource() {
+          @Override
+          public Connection getConnection() throws SQLException {
+            most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+            LockSupport.parkNanos(Duration.ofMillis(1).toNanos());
+            underWay.decrementAndGet();
+            answered.incrementAndGet();
+            throw new SQLException("gone");
+          }
+
+          @Override
+          public Connection getConnection(String user, String password) throws SQLException {
+            return getConnection();
+          }
+        };
+    Ticker beyondTheBreaker = () -> nanos.addAndGet(DatabaseCircuitBreaker.EVERY.toNanos());
+    try (CredentialCache cache = cache(slow, beyondTheBreaker)) {
+      for (int app = 0; app < 100; app++) {
+        cache.changed(new Change(app, Change.Kind.CREDENTIAL, new AppId("app-" + app), "1"));
+      }
+      within(Duration.ofSeconds(10), () -> assertThat(answered).hasValue(500));
+    }
+    assertThat(most).hasValue(1);
+  }
+
+  private static void await(CountDownLatch latch) {
     try {
-      deadline.await();
+      latch.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
   private CredentialCache cache() {
+    return cache(away, nanos::get);
+  }
+
+  private CredentialCache cache(DataSource source, Ticker ticker) {
     SecureRandom random = new SecureRandom();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     return new CredentialCache(
-        away,
+        source,
         new CredentialVault(MasterKey.parse(MasterKey.generate(random)), random),
         new CredentialPauses(
-            away, new Alerts(away, Clock.systemUTC(), meters), Clock.systemUTC(), meters),
+            source, new Alerts(source, Clock.systemUTC(), meters), Clock.systemUTC(), meters),
         Clock.systemUTC(),
-        nanos::get,
+        ticker,
         meters);
   }
 }

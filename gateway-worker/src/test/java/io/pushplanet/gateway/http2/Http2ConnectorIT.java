@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class Http2ConnectorIT {
   private static final Duration NEVER = Duration.ofHours(1);
   private static final ConnectionSettings SETTINGS =
-      new ConnectionSettings(1, 10, NEVER, NEVER, NEVER, NEVER, NEVER);
+      new ConnectionSettings(1, 10, 100, NEVER, NEVER, NEVER, NEVER, NEVER);
 
   @Test
   void a_connection_that_comes_at_the_very_deadline_is_given_out_or_closed() throws Exception {

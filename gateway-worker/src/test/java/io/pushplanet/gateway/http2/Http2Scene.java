@@ -82,7 +82,7 @@ abstract class Http2Scene {
       int perCredential, int streams, Duration requestTimeout, int firstStream, Script script) {
     ConnectionSettings settings =
         new ConnectionSettings(
-            perCredential, streams, PATIENCE, requestTimeout, NEVER, pingAfter, deadAfter);
+            perCredential, streams, 100, PATIENCE, requestTimeout, NEVER, pingAfter, deadAfter);
     server = new ScriptedServer(script);
     connections =
         new ProviderConnections(

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class Http2StreamsTest {
   private static final Duration NEVER = Duration.ofHours(1);
   private static final ConnectionSettings SETTINGS =
-      new ConnectionSettings(1, 10, NEVER, NEVER, NEVER, NEVER, NEVER);
+      new ConnectionSettings(1, 10, 100, NEVER, NEVER, NEVER, NEVER, NEVER);
 
   private final EmbeddedChannel channel = new EmbeddedChannel();
 
@@ -70,7 +70,7 @@ class Http2StreamsTest {
     Scarce buffers = new Scarce();
     Duration atOnce = Duration.ofNanos(30);
     Http2Connection connection =
-        begun(new ConnectionSettings(1, 10, NEVER, NEVER, NEVER, NEVER, atOnce), buffers);
+        begun(new ConnectionSettings(1, 10, 100, NEVER, NEVER, NEVER, NEVER, atOnce), buffers);
     connection.lendTo(nobodyElse());
     Exchange written = handedOver(connection);
     channel.runPendingTasks();

@@ -59,6 +59,7 @@ final class OurSender implements NotificationSender {
             new ConnectionSettings(
                 most,
                 streams,
+                most,
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(10),
                 Duration.ofMinutes(30),

@@ -64,7 +64,7 @@ class ProviderConnectionsIT {
   /// The first use of everything takes seconds on a busy machine.
   private static void warm() {
     ConnectionSettings patient =
-        new ConnectionSettings(1, 10, PATIENCE, PATIENCE, NEVER, NEVER, PATIENCE);
+        new ConnectionSettings(1, 10, 100, PATIENCE, PATIENCE, NEVER, NEVER, PATIENCE);
     try (ProviderConnections connections =
         new ProviderConnections(
             Channel.FCM, patient, Clock.systemUTC(), new SimpleMeterRegistry())) {
@@ -207,7 +207,7 @@ class ProviderConnectionsIT {
     CountDownLatch never = new CountDownLatch(1);
     ConnectionSettings settings =
         new ConnectionSettings(
-            1, 10, Duration.ofSeconds(6), PATIENCE, NEVER, NEVER, Duration.ofSeconds(3));
+            1, 10, 100, Duration.ofSeconds(6), PATIENCE, NEVER, NEVER, Duration.ofSeconds(3));
     Names names =
         new Names(host -> {
           try {
@@ -234,7 +234,7 @@ class ProviderConnectionsIT {
     AtomicReference<InetAddress> address =
         new AtomicReference<>(InetAddress.getByName("127.0.0.2"));
     ConnectionSettings settings =
-        new ConnectionSettings(1, 10, PATIENCE, PATIENCE, NEVER, NEVER, PATIENCE);
+        new ConnectionSettings(1, 10, 100, PATIENCE, PATIENCE, NEVER, NEVER, PATIENCE);
     Names names = new Names(_ -> new InetAddress[] {address.get()});
     try (ProviderConnections connections =
         new ProviderConnections(
@@ -252,13 +252,40 @@ class ProviderConnectionsIT {
     }
   }
 
+  @Test
+  void with_all_connections_in_use_a_further_credential_waits_its_turn() throws Exception {
+    ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    ConnectionSettings settings =
+        new ConnectionSettings(1, 10, 1, PATIENCE, PATIENCE, NEVER, NEVER, PATIENCE);
+    ConnectionTarget further =
+        new ConnectionTarget("another credential", target.endpoint(), target.tls());
+    try (ProviderConnections connections =
+        new ProviderConnections(Channel.FCM, settings, Clock.systemUTC(), meters)) {
+      int heardBefore = heard();
+      simulators.script().add(ScriptLine.next(OAUTH, 1, Fate.of(Action.SILENCE)));
+      threads.submit(() -> send(connections, Priority.NORMAL));
+      Eventually.within(PATIENCE, () -> assertThat(heard()).isEqualTo(heardBefore + 1));
+
+      assertThat(send(connections, further, Priority.NORMAL))
+          .isEqualTo(new NotSent("too_many_connections"));
+
+      threads.shutdownNow();
+      Eventually.within(
+          PATIENCE,
+          () ->
+              assertThat(send(connections, further, Priority.NORMAL)).isInstanceOf(Answered.class));
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
   /// One connection of ten streams, of which nine are for both priorities.
   private ProviderConnections connections(
       Duration pingAfter, Duration idleTimeout, Duration requestTimeout) {
     return new ProviderConnections(
         Channel.FCM,
         new ConnectionSettings(
-            1, 10, PATIENCE, requestTimeout, idleTimeout, pingAfter, Duration.ofSeconds(3)),
+            1, 10, 100, PATIENCE, requestTimeout, idleTimeout, pingAfter, Duration.ofSeconds(3)),
         Clock.systemUTC(),
         meters);
   }
