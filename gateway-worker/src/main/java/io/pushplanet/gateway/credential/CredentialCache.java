@@ -334,10 +334,10 @@ public final class CredentialCache implements AutoCloseable {
   @Override
   public void close() {
     closed.countDown();
-    replacements.shutdownNow();
     ChangeFeed following = feed.getAndSet(null);
     if (following != null) {
       following.close();
     }
+    replacements.shutdownNow();
   }
 }
