@@ -133,7 +133,13 @@ final class Http2Connector implements AutoCloseable {
                 })
             .connect(new InetSocketAddress(address, target.port()));
     opened.addListener(done -> {
-      if (!done.isSuccess()) {
+      if (done.isSuccess()) {
+        opened
+            .channel()
+            .closeFuture()
+            .addListener(
+                _ -> connected.completeExceptionally(new IOException("closed by the peer")));
+      } else {
         connected.completeExceptionally(done.cause());
       }
     });
@@ -167,12 +173,7 @@ final class Http2Connector implements AutoCloseable {
     Http2Connection connection = new Http2Connection(channel, settings, streams);
     streams.belongsTo(connection);
     open.add(connection);
-    channel
-        .closeFuture()
-        .addListener(closed -> {
-          open.remove(connection);
-          connected.completeExceptionally(new IOException("closed by the peer"));
-        });
+    channel.closeFuture().addListener(_ -> open.remove(connection));
     if (!target.isTls()) {
       channel
           .pipeline()
