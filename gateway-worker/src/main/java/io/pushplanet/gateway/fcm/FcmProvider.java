@@ -350,9 +350,11 @@ final class FcmProvider implements Provider {
           String done = sending.token().namesDevice() ? Rests.DEVICE_RESTS : "topic rests";
           yield new Deferred(status, reason, rest, false, done);
         }
-        Duration rest = waits.askedOr(answered, error.code(), QUOTA_REST);
+        // The messages come back spread out, but the project rests no longer than it must.
+        Duration rest = waits.asked(answered, error.code()).orElse(QUOTA_REST);
         paces.of(sending.account().projectId()).refused(rest);
-        yield new Deferred(status, reason, rest, false, "project slowed");
+        Duration after = waits.askedOr(answered, error.code(), QUOTA_REST);
+        yield new Deferred(status, reason, after, false, "project slowed");
       }
       case UNAVAILABLE ->
           new Deferred(status, reason, waits.asked(answered, error.code()).orElse(null), true);

@@ -50,8 +50,10 @@ final class LocalSchedule implements Schedule {
     if (restUntil.isAfter(now)) {
       return new Answer.None(Duration.between(now, restUntil));
     }
-    if (Duration.between(next, now).compareTo(RAMP) > 0) {
-      // No message left for a while, so the rate begins as for a new sender.
+    if (Duration.between(later(next, restUntil), now).compareTo(RAMP) > 0) {
+      // No message left for a while, though Google did not ask for that, so the rate begins as for
+      // a
+      // new sender.
       level = SLOWEST;
       climbPerSecond = (1 - SLOWEST) / RAMP.toSeconds();
       from = now;

@@ -46,7 +46,7 @@ final class RedisSchedule implements Schedule {
       if rest > now then return {0, rest - now, 0, workers} end
       local nextNormal, nextHigh = tonumber(s[1]) or 0, tonumber(s[2]) or now
       local level, climb, from = tonumber(s[3]), tonumber(s[4]), tonumber(s[5])
-      if level == nil or from == nil or now - nextNormal > %1$d and now > from then
+      if level == nil or from == nil or now - math.max(nextNormal, rest) > %1$d then
         level, climb, from = %2$s, %3$s, now
       end
       if nextNormal == 0 then nextNormal = now end

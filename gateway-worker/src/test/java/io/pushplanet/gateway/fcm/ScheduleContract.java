@@ -19,6 +19,9 @@ abstract class ScheduleContract {
   /// A schedule of which no place was taken, with a quota of [#PER_MINUTE].
   abstract Schedule schedule();
 
+  /// Lets so much time go by for that schedule.
+  abstract void pass(Duration time);
+
   @Test
   void a_project_starts_with_a_tenth_of_its_rate_and_climbs() {
     Answer answer = schedule().take(Priority.NORMAL, 60, Schedule.LONGEST_WAIT);
@@ -120,5 +123,40 @@ abstract class ScheduleContract {
             places ->
                 assertThat(places.outlook().gain())
                     .isCloseTo(WHOLE * Schedule.CLIMB_PER_SECOND, within(0.001)));
+  }
+
+  @Test
+  void a_rest_that_google_asked_for_is_no_silence() {
+    Schedule schedule = schedule();
+    schedule.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
+    schedule.refused(Schedule.RAMP.plusSeconds(30));
+
+    pass(Schedule.RAMP.plusSeconds(31));
+    Answer answer = schedule.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
+
+    assertThat(answer)
+        .isInstanceOfSatisfying(
+            Answer.Places.class,
+            places ->
+                assertThat(places.outlook().gain())
+                    .isCloseTo(WHOLE * Schedule.CLIMB_PER_SECOND, within(0.001)));
+  }
+
+  @Test
+  void after_a_minute_of_silence_the_rate_climbs_as_for_a_new_sender() {
+    Schedule schedule = schedule();
+    schedule.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
+    schedule.refused(Duration.ofSeconds(1));
+
+    pass(Schedule.RAMP.plusSeconds(3));
+    Answer answer = schedule.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
+
+    assertThat(answer)
+        .isInstanceOfSatisfying(
+            Answer.Places.class,
+            places ->
+                assertThat(places.outlook().gain())
+                    .isCloseTo(
+                        WHOLE * (1 - Schedule.SLOWEST) / Schedule.RAMP.toSeconds(), within(0.001)));
   }
 }
