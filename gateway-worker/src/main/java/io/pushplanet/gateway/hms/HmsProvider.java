@@ -60,10 +60,9 @@ final class HmsProvider implements Provider {
   private static final int MAX_APPS = 10_000;
   private static final String FEWER_TOGETHER = "fewer together";
 
-  /// Other requests of ours were before it. That is no try: after a try it would come back in
+  /// How soon a message comes back that could not be sent, because other requests of ours were before
+  /// it, or because Huawei could not be reached. That is no try: after a try it would come back in
   /// smaller parts, each with a request of its own.
-  private static final Reply BUSY = new Reply.NotSent("busy");
-
   private static final Duration NEXT_TURN = Duration.ofSeconds(5);
 
   private final HmsSettings settings;
@@ -185,7 +184,7 @@ final class HmsProvider implements Provider {
     return switch (accessTokens.current(client)) {
       case Grant.Refused refused ->
           all(fault(push, client, refused.status(), refused.reason(), null));
-      case Grant.Unavailable(String why) -> all(new Deferred(0, why, null, false));
+      case Grant.Unavailable(String why) -> all(new PutOff(0, why, NEXT_TURN));
       case Grant.Granted granted -> sendWithToken(push, tokens, client, granted, true);
     };
   }
@@ -213,7 +212,7 @@ final class HmsProvider implements Provider {
               AccessTokens.NOT_RENEWED,
               all(fault(push, client, refused.status(), refused.reason(), null)));
       case Grant.Unavailable(String why) ->
-          remedied(heard, AccessTokens.NOT_RENEWED, all(new Deferred(0, why, null, false)));
+          remedied(heard, AccessTokens.NOT_RENEWED, all(new PutOff(0, why, NEXT_TURN)));
       case Grant.Granted newer ->
           remedied(heard, AccessTokens.RENEWED, sendWithToken(push, tokens, client, newer, false));
     };
@@ -229,7 +228,7 @@ final class HmsProvider implements Provider {
       Push push, List<String> tokens, HmsClient client, Grant.Granted granted, boolean urgent) {
     try {
       if (!bulkhead.acquire(push.delivery().priority(), settings.connectTimeout())) {
-        return BUSY;
+        return new Reply.NotSent("busy");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -250,8 +249,8 @@ final class HmsProvider implements Provider {
 
   private Judgement judgement(
       Push push, List<String> tokens, HmsClient client, Heard heard, Instant askedAt) {
-    if (heard.reply().equals(BUSY)) {
-      return all(new PutOff(0, "busy", NEXT_TURN));
+    if (heard.reply() instanceof Reply.NotSent(String why)) {
+      return all(new PutOff(0, why, NEXT_TURN));
     }
     HmsAnswer said = heard.said();
     if (heard.reply() instanceof Answered && !heard.means(Meaning.FLOW_CONTROL)) {

@@ -333,7 +333,7 @@ class HmsIT {
     upload("hms-later", "1005");
     script(ScriptLine.next(OAUTH, 1, Fate.answer(503, "")));
     assertThat(send("hms-later", "t1"))
-        .isEqualTo(new Deferred(0, "token_endpoint_503", null, false));
+        .isEqualTo(new PutOff(0, "token_endpoint_503", Duration.ofSeconds(5)));
     assertThat(send("nobody", "t1")).isEqualTo(new Rejected(0, "no_credential"));
   }
 }
