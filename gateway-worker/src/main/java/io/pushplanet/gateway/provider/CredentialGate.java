@@ -71,7 +71,10 @@ public final class CredentialGate {
           yield Collections.nCopies(recipients, paused());
         }
         List<DeliveryOutcome> outcomes = send.apply(credential);
-        yield outcomes.stream().map(outcome -> told(lane, to, outcome)).toList();
+        // An answer that accepts some devices casts no doubt on the credential, whichever come
+        // first.
+        boolean taken = outcomes.stream().anyMatch(CredentialGate::isAccepted);
+        yield outcomes.stream().map(outcome -> told(lane, to, outcome, taken)).toList();
       }
     };
   }
@@ -80,20 +83,30 @@ public final class CredentialGate {
     return new CredentialFault(0, "credential_paused");
   }
 
+  private static boolean isAccepted(DeliveryOutcome outcome) {
+    return outcome instanceof DeliveryOutcome.Remedied remedied
+        ? isAccepted(remedied.then())
+        : outcome instanceof DeliveryOutcome.Accepted;
+  }
+
   /// Tells the lane about the answer, and adds to the outcome what the lane did.
-  private static DeliveryOutcome told(CredentialLane lane, Addressee to, DeliveryOutcome answer) {
+  ///
+  /// @param taken whether the same answer accepts a device
+  private static DeliveryOutcome told(
+      CredentialLane lane, Addressee to, DeliveryOutcome answer, boolean taken) {
     if (answer
         instanceof DeliveryOutcome.Remedied(int status, String reason, String remedy, var then)) {
-      return new DeliveryOutcome.Remedied(status, reason, remedy, told(lane, to, then));
+      return new DeliveryOutcome.Remedied(status, reason, remedy, told(lane, to, then, taken));
     }
     DeliveryOutcome outcome = to == Addressee.DEVICE ? answer : withoutToken(answer);
     boolean speaks =
-        switch (to) {
-          case DEVICE, LIVE_ACTIVITY -> true;
-          case CHANNEL ->
-              outcome instanceof DeliveryOutcome.Accepted || outcome instanceof CredentialFault;
-          case TOPIC -> outcome instanceof CredentialFault;
-        };
+        !(taken && outcome.evidence() == Evidence.DOUBTED)
+            && switch (to) {
+              case DEVICE, LIVE_ACTIVITY -> true;
+              case CHANNEL ->
+                  outcome instanceof DeliveryOutcome.Accepted || outcome instanceof CredentialFault;
+              case TOPIC -> outcome instanceof CredentialFault;
+            };
     if (speaks) {
       tell(lane, outcome);
     }

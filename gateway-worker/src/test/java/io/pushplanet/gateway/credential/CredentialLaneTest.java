@@ -17,6 +17,8 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +26,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 class CredentialLaneTest {
+  private static final Credential KEY =
+      new Credential.HmsClient("1", new Secret("secret"), "fingerprint");
+
   private final MutableClock clock = MutableClock.started();
   private final Database database = new Database();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -117,6 +122,24 @@ class CredentialLaneTest {
     assertThat(database.asked).isZero();
   }
 
+  /// Those of one answer that are refused may come first, as the oldest devices do.
+  @Test
+  void an_answer_that_accepts_some_devices_does_not_pause() {
+    int doubted = 2 * CredentialLane.FEWEST_DOUBTS;
+    List<DeliveryOutcome> answer = new ArrayList<>();
+    for (int i = 0; i < doubted; i++) {
+      answer.add(new TokenGone(200, "80100000", Instant.EPOCH, Evidence.DOUBTED));
+    }
+    answer.add(new DeliveryOutcome.Accepted(200, "", "1"));
+
+    List<DeliveryOutcome> outcomes =
+        CredentialGate.send(
+            new CredentialLookup.Found<>(KEY, lane), answer.size(), (Credential _) -> answer);
+
+    assertThat(outcomes).isEqualTo(answer);
+    assertThat(database.asked).isZero();
+  }
+
   @Test
   void a_fault_of_another_credential_does_not_pause() {
     answers(
@@ -155,9 +178,8 @@ class CredentialLaneTest {
   }
 
   private void answers(int count, Addressee to, DeliveryOutcome answer) {
-    Credential key = new Credential.HmsClient("1", new Secret("secret"), "fingerprint");
     for (int i = 0; i < count; i++) {
-      CredentialGate.send(new CredentialLookup.Found<>(key, lane), to, _ -> answer);
+      CredentialGate.send(new CredentialLookup.Found<>(KEY, lane), to, _ -> answer);
     }
   }
 
