@@ -27,7 +27,12 @@ final class VapidTokens {
 
   private record Key(String fingerprint, String origin) {}
 
-  private record Token(String authorization, Instant usedUntil) {
+  private record Token(String authorization, Instant madeAt) {
+    /// Not when the clock was set back since: its end could be further ahead than 24 hours.
+    boolean isUsable(Instant now) {
+      return !madeAt.isAfter(now) && now.isBefore(madeAt.plus(LIFE).minus(RENEWED_EARLY));
+    }
+
     @Override
     public String toString() {
       return "Token[***]";
@@ -47,9 +52,7 @@ final class VapidTokens {
         .compute(
             new Key(credential.fingerprint(), origin),
             (_, held) ->
-                held != null && now.isBefore(held.usedUntil())
-                    ? held
-                    : minted(credential, origin, now))
+                held != null && held.isUsable(now) ? held : minted(credential, origin, now))
         .authorization();
   }
 
@@ -62,7 +65,6 @@ final class VapidTokens {
             .put("sub", credential.subject());
     String token = JsonWebToken.es256(credential.key(), "", claims);
     metrics.tokenMinted();
-    return new Token(
-        "vapid t=" + token + ", k=" + credential.publicKey(), now.plus(LIFE).minus(RENEWED_EARLY));
+    return new Token("vapid t=" + token + ", k=" + credential.publicKey(), now);
   }
 }

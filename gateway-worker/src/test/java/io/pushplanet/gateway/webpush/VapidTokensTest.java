@@ -68,4 +68,14 @@ class VapidTokensTest {
     clock.advance(Duration.ofSeconds(1));
     assertThat(tokens.authorization(key, ORIGIN)).isNotEqualTo(first);
   }
+
+  /// Push services refuse a token that ends in more than 24 hours.
+  @Test
+  void a_token_from_before_the_clock_was_set_back_serves_no_more() {
+    String ahead = tokens.authorization(key, ORIGIN);
+
+    clock.advance(Duration.ofHours(-13));
+
+    assertThat(tokens.authorization(key, ORIGIN)).isNotEqualTo(ahead);
+  }
 }
