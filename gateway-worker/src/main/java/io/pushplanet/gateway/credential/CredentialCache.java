@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -55,6 +56,10 @@ public final class CredentialCache implements AutoCloseable {
   private static final Duration LIFE_OF_AN_ABSENCE = Duration.ofSeconds(10);
 
   private static final Duration FEED_RETRY = Duration.ofSeconds(1);
+
+  /// By then the messages that still found the credential paused are in `later`.
+  private static final Duration SETTLED = Duration.ofSeconds(10);
+
   private static final int MAX_ENTRIES = 20_000;
   private static final String APNS = "apns";
   private static final String FCM = "fcm";
@@ -165,7 +170,10 @@ public final class CredentialCache implements AutoCloseable {
     CredentialLookup<? extends Credential> before = cache.getIfPresent(key);
     cache.invalidate(key);
     String why = pausedBecause(before).orElse(CredentialPauses.UNREADABLE);
-    replacements.execute(() -> goOn(key, why));
+    Runnable goOn = () -> goOn(key, why);
+    replacements.execute(goOn);
+    CompletableFuture.delayedExecutor(SETTLED.toMillis(), TimeUnit.MILLISECONDS, replacements)
+        .execute(goOn);
   }
 
   private static Optional<String> pausedBecause(

@@ -229,6 +229,39 @@ class CredentialLifecycleIT {
         PATIENCE, () -> assertThat(dueAt("replaced")).isBefore(CLOCK.instant().plusSeconds(1)));
   }
 
+  /// A worker that had not read the change yet put it there.
+  @Test
+  void a_message_that_is_kept_just_after_the_change_goes_too() {
+    platform.uploadUnknownKey(
+        "latecomer", CredentialRows.key("LIFE000015", "NEVERHEARD"), "production");
+    Eventually.within(
+        PATIENCE,
+        () -> assertThat(send("latecomer")).isEqualTo(new CredentialFault(0, "credential_paused")));
+    keep(
+        aPush(CLOCK).from("latecomer").toApns("d8", "96".repeat(32)).build(),
+        Channel.APNS,
+        "credential_paused");
+    platform.uploadKey("latecomer", CredentialRows.key("LIFE000015", "KNOWNKEY02"), "production");
+    Eventually.within(PATIENCE, () -> assertThat(waiting("latecomer")).isZero());
+
+    keep(
+        aPush(CLOCK).from("latecomer").toApns("d9", "97".repeat(32)).build(),
+        Channel.APNS,
+        "credential_paused");
+
+    Eventually.within(PATIENCE, () -> assertThat(waiting("latecomer")).isZero());
+  }
+
+  /// Messages that do not come back within a minute.
+  private static long waiting(String app) {
+    return rows.sql()
+        .queryForObject(
+            "SELECT COUNT(*) FROM later WHERE app_id = ? AND due_at > ?",
+            Long.class,
+            app,
+            Timestamp.from(CLOCK.instant().plusSeconds(60)));
+  }
+
   @Test
   void messages_refused_by_nearly_every_browser_go_when_the_key_is_accepted_again() {
     platform.uploadVapidKey("browsers");
