@@ -5,6 +5,7 @@ import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.delivery.DeliveryState;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.DeadItems;
@@ -28,7 +29,8 @@ import java.util.Set;
 /// a parcel:
 ///
 /// 1. A parcel past its time to live expires; one that ended or was cancelled before is left out;
-///    one that has waited goes to its device's current user and token.
+///    one that has waited, in `later` or for long in its lane, goes to its device's current user and
+///    token.
 /// 2. The parcel goes to the device's node ([MqttDelivery]) or to the vendor ([ProviderDelivery]).
 /// 3. The answer becomes an outcome: the parcel ended, waits for another try, takes another
 ///    channel, or is parked until its device connects.
@@ -40,6 +42,11 @@ public final class Delivery {
   /// How long a message with a time to live of zero may take from its acceptance until the worker
   /// takes it from its lane.
   static final Duration NOW = Duration.ofSeconds(30);
+
+  /// A message that was accepted so long ago has waited in its lane: its device may have another
+  /// user by now, or the message may be cancelled. Long enough for clocks that differ, because each
+  /// such message costs a look into MySQL.
+  static final Duration LONG_AGO = Duration.ofSeconds(30);
 
   private final Lanes lanes;
   private final MqttDelivery overMqtt;
@@ -104,9 +111,19 @@ public final class Delivery {
       if (redelivered) {
         metrics.redelivered(channel, push.recipients().size());
       }
-      push.recipients().forEach(recipient -> parcels.add(new Parcel(push, recipient, repeat)));
+      for (Recipient recipient : push.recipients()) {
+        boolean waited = push.cameBack() || !push.tried().isEmpty() || isOld(push, recipient, now);
+        parcels.add(new Parcel(push, recipient, repeat, waited));
+      }
     }
     return parcels;
+  }
+
+  /// Whether the message has waited in its lane. The chunks of a broadcast may be filled long after
+  /// its acceptance; they are asked about together ([#cancelled]), unless they are for users.
+  private static boolean isOld(Push push, Recipient recipient, Instant now) {
+    return push.acceptedAt().plus(LONG_AGO).isBefore(now)
+        && (recipient.user() != null || push.recipients().size() < NodeDelivery.MANY);
   }
 
   /// @return dead letters for parcels that failed too often
@@ -131,7 +148,7 @@ public final class Delivery {
 
   private List<Parcel> wanted(Channel channel, List<Parcel> parcels, Lane lane, Outbox outbox) {
     List<Parcel> wanted = new ArrayList<>();
-    List<Parcel> repeats = new ArrayList<>();
+    List<Parcel> doubtful = new ArrayList<>();
     Set<MessageId> cancelled = cancelled(parcels, lane);
     for (Parcel parcel : parcels) {
       Push push = parcel.push();
@@ -141,14 +158,15 @@ public final class Delivery {
       }
       if (isTooLate(push)) {
         outbox.end(parcel, DeliveryState.EXPIRED, Attempt.expired(null, outbox.now(), "ttl", null));
-      } else if (parcel.repeat()) {
-        repeats.add(parcel);
+      } else if (parcel.repeat() || parcel.waited()) {
+        doubtful.add(parcel);
       } else {
         wanted.add(parcel);
       }
     }
-    if (!repeats.isEmpty()) {
-      wanted.addAll(lane.databasePermits().withPermit(() -> stillWanted(channel, repeats, outbox)));
+    if (!doubtful.isEmpty()) {
+      wanted.addAll(
+          lane.databasePermits().withPermit(() -> stillWanted(channel, doubtful, outbox)));
     }
     return wanted;
   }
@@ -162,8 +180,8 @@ public final class Delivery {
     return push.expiredAt(clock.instant());
   }
 
-  private List<Parcel> stillWanted(Channel channel, List<Parcel> repeats, Outbox outbox) {
-    SettledBefore.Checked settled = settledBefore.check(repeats);
+  private List<Parcel> stillWanted(Channel channel, List<Parcel> doubtful, Outbox outbox) {
+    SettledBefore.Checked settled = settledBefore.check(doubtful);
     settled.calledOff().forEach(parcel -> outbox.callOff(parcel, channel));
     settled.cancelled().forEach(outbox::cancel);
     WaitedFor.Checked now = waitedFor.check(channel, settled.left());
@@ -174,12 +192,14 @@ public final class Delivery {
   }
 
   /// MySQL does not say what is still wanted. Parcels that came back from `later` wait once more,
-  /// because their devices may have other users by now, or their messages may be cancelled. The
-  /// others were addressed a moment ago and are sent: a device knows a repeat by the message's id.
+  /// because their devices may have other users by now, or their messages may be cancelled; so do
+  /// those for a user that have waited in the lane. The others are sent: a device knows a repeat by
+  /// the message's id.
   private static List<Parcel> neverWaited(Channel channel, List<Parcel> unknown, Outbox outbox) {
     List<Parcel> fresh = new ArrayList<>();
     for (Parcel parcel : unknown) {
-      if (parcel.push().cameBack() && parcel.push().inInbox() == null) {
+      boolean forUser = parcel.waited() && parcel.recipient().user() != null;
+      if ((parcel.push().cameBack() || forUser) && parcel.push().inInbox() == null) {
         outbox.waitUnchecked(parcel, channel);
       } else {
         fresh.add(parcel);

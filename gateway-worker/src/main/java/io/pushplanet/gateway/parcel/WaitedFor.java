@@ -94,15 +94,13 @@ public final class WaitedFor {
   }
 
   private static Parcel to(Parcel parcel, Recipient current) {
-    return new Parcel(parcel.push(), current.of(parcel.recipient().user()), parcel.repeat());
+    return parcel.to(current.of(parcel.recipient().user()));
   }
 
   /// A recipient that is no device is not registered. For parked messages, the request that deletes
   /// a device clears its inbox.
   private static boolean hasWaited(Parcel parcel) {
-    return (parcel.push().cameBack() || !parcel.push().tried().isEmpty())
-        && parcel.push().inInbox() == null
-        && parcel.recipient().namesDevice();
+    return parcel.waited() && parcel.push().inInbox() == null && parcel.recipient().namesDevice();
   }
 
   private static boolean reaches(Channel channel, Parcel parcel, Recipient current) {

@@ -287,11 +287,13 @@ class DeliveryIT extends DeliveryScene {
   @Test
   void now_or_never_may_take_longer_for_a_broadcast_that_was_not_counted() throws Exception {
     Push chunk =
-        aPush(clock)
-            .from(APP)
-            .delivered(options(Route.AUTO, Duration.ZERO, null))
-            .toApns("d1", "ab")
-            .build()
+        servers
+            .registered(
+                aPush(clock)
+                    .from(APP)
+                    .delivered(options(Route.AUTO, Duration.ZERO, null))
+                    .toApns("d1", "ab")
+                    .build())
             .ofAudience(Push.UNCOUNTED);
     clock.advance(Duration.ofSeconds(31));
 
@@ -324,6 +326,46 @@ class DeliveryIT extends DeliveryScene {
     assertThat(events(DeliveryEvent.Ended.class))
         .singleElement()
         .satisfies(ended -> assertThat(ended.state()).isEqualTo(DeliveryState.CANCELLED));
+  }
+
+  @Test
+  void a_cancelled_message_that_has_waited_in_its_lane_goes_no_further() throws Exception {
+    Push push = servers.registered(aPush(clock).from(APP).toFcm("d1", "t1").build());
+    servers.cancel(push);
+    clock.advance(Delivery.LONG_AGO.plusSeconds(1));
+
+    deliver(Channel.FCM, push);
+
+    assertThat(fcm.sent).isEmpty();
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .satisfies(ended -> assertThat(ended.state()).isEqualTo(DeliveryState.CANCELLED));
+  }
+
+  /// No worker took it from its lane before another user logged in on the phone.
+  @Test
+  void a_message_that_has_waited_in_its_lane_does_not_reach_the_next_user() throws Exception {
+    Push push = servers.registered(aPush(clock).from(APP).forUser("u1").toFcm("d1", "t1").build());
+    servers.sql().update("UPDATE devices SET user_id = 'u2' WHERE app_id = ?", APP);
+    clock.advance(Delivery.LONG_AGO.plusSeconds(1));
+
+    deliver(Channel.FCM, push);
+
+    assertThat(fcm.sent).isEmpty();
+    assertThat(events(DeliveryEvent.Ended.class))
+        .extracting(ended -> ended.attempt().reason())
+        .containsExactly("user_changed");
+  }
+
+  @Test
+  void a_message_that_has_waited_in_its_lane_goes_to_its_device_s_new_token() throws Exception {
+    Push push = servers.registered(aPush(clock).from(APP).toFcm("d1", "t1").build());
+    servers.sql().update("UPDATE channel_tokens SET token = 't2' WHERE app_id = ?", APP);
+    clock.advance(Delivery.LONG_AGO.plusSeconds(1));
+
+    deliver(Channel.FCM, push);
+
+    assertThat(fcm.tokens).containsExactly("t2");
   }
 
   /// MySQL went away when the message was already in its lane again.
