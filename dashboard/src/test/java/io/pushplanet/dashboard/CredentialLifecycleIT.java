@@ -95,6 +95,8 @@ class CredentialLifecycleIT {
       assertThat(chromium.text())
           .contains("the provider could not be asked, so it is not active")
           .contains("no answer within 10 s")
+          .contains("It is tried again by itself; activate it when the provider accepts it.")
+          .contains("It will be tried again automatically at")
           .doesNotContain("Activate anyway");
       long candidate = id("unreached", "candidate");
       HttpOperator uploader =

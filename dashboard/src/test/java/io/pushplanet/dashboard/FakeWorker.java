@@ -9,7 +9,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /// Takes the place of the gateway worker, which tries credentials at providers. It gives the
 /// verdict that a test sets for an app, or for one of its environments, and otherwise says that the
-/// provider accepts the credential.
+/// provider accepts the credential. About a new credential of a provider that could not be asked it
+/// asks again in an hour.
 final class FakeWorker {
   /// @param verdict in the words of the worker
   record Answer(String verdict, String reason) {
@@ -60,9 +61,11 @@ final class FakeWorker {
         answers.getOrDefault(app + "/" + row.get("environment"), answers.getOrDefault(app, TAKEN));
     if (answer != Answer.NONE) {
       sql.update(
-          "UPDATE credentials SET probe_verdict = ?, probe_reason = ?, probed_at = NOW(3), probe_at = NULL WHERE id = ?",
+          "UPDATE credentials SET probe_verdict = ?, probe_reason = ?, probed_at = NOW(3),"
+              + " probe_at = IF(? = 'unreachable' AND state = 'candidate', NOW(3) + INTERVAL 1 HOUR, NULL) WHERE id = ?",
           answer.verdict(),
           answer.reason(),
+          answer.verdict(),
           row.get("id"));
     }
   }

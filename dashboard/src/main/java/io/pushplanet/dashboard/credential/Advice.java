@@ -1,6 +1,7 @@
 package io.pushplanet.dashboard.credential;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,11 @@ final class Advice {
         "TopicDisallowed",
         "This credential may not send to this bundle id. Check the bundle id and the key's restrictions.");
     ON.put("BadTopic", "This is not the bundle id of an app.");
+    for (String tooMany : List.of("TooManyProviderTokenUpdates", "provider token rests")) {
+      ON.put(
+          tooMany,
+          "Apple accepts a new token of a team every 20 minutes, whichever of its keys signed it, so a second key of the team may have to wait as long. The former key goes on sending.");
+    }
     ON.put("Forbidden", "Apple refuses this credential.");
     ON.put(
         "invalid_grant",

@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -284,10 +286,19 @@ class CredentialController {
       return about(tried)
           + "no gateway worker has tried it yet, so it is not active. Is one running?";
     }
-    return about(tried)
-        + "the provider could not be asked, so it is not active: "
-        + tried.probeReason()
-        + ".";
+    String next =
+        tried.probeAt() == null
+            ? ""
+            : "It is tried again by itself; activate it when the provider accepts it.";
+    return Stream.of(
+            about(tried)
+                + "the provider could not be asked, so it is not active: "
+                + tried.probeReason()
+                + ".",
+            tried.advice(),
+            next)
+        .filter(part -> !part.isEmpty())
+        .collect(Collectors.joining(" "));
   }
 
   private static String about(StoredCredential tried) {

@@ -59,6 +59,11 @@ record StoredCredential(
     return "refused".equals(probeVerdict);
   }
 
+  /// Whether the provider could not be asked, or did not say.
+  public boolean unreachable() {
+    return "unreachable".equals(probeVerdict);
+  }
+
   /// A push service knows the key only in connection with a subscription, so there is nothing to
   /// try it with.
   public boolean canBeTried() {

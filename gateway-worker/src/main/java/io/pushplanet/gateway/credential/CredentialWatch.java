@@ -23,8 +23,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Asks the providers about new credentials before they are activated, and about paused ones until
-/// they are accepted again. They are taken in the order of `probe_at`. The worker that moves this
+/// Asks the providers about new credentials before they are activated, again when one could not be
+/// asked, and about paused ones until they are accepted again. They are taken in the order of `probe_at`. The worker that moves this
 /// time first has claimed the credential; if it dies, another one continues after the claim. It
 /// also ends the overlap of replaced credentials. A slow provider delays no other's credentials, as
 /// long as fewer than [#MAX_AT_ONCE] of its probes are under way. Rounds run on one thread; the
@@ -37,6 +37,11 @@ final class CredentialWatch {
   private static final Duration CLAIM = Duration.ofMinutes(1);
 
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
+
+  /// So often a provider that could not be asked about a new credential is asked, over an hour and a
+  /// half. Apple may call the first token of a team's new key one too many for 20 minutes.
+  static final int MOST_PROBES_BEFORE_USE = 22;
+
   private static final int LONGEST_REASON = 255;
 
   private final JdbcTemplate database;
@@ -176,7 +181,7 @@ final class CredentialWatch {
         }
       }
       case Verdict.Refused(String reason) -> {
-        write(wanted, "refused", reason, next(wanted), claim);
+        write(wanted, "refused", reason, wanted.paused() ? next(wanted) : null, claim);
         if (inUse && !wanted.paused()) {
           pauses.pause(
               row.id(),
@@ -187,17 +192,15 @@ final class CredentialWatch {
               CredentialPauses.FIRST_PROBE);
         }
       }
-      case Verdict.Unreachable(String why) ->
-          write(wanted, "unreachable", why, next(wanted), claim);
+      case Verdict.Unreachable(String why) -> {
+        boolean again = wanted.paused() || (!inUse && wanted.probes() < MOST_PROBES_BEFORE_USE);
+        write(wanted, "unreachable", why, again ? next(wanted) : null, claim);
+      }
     }
   }
 
-  /// Only paused credentials are asked about again: after 10, 20, 40 seconds, finally every five
-  /// minutes.
-  private @Nullable Instant next(Wanted wanted) {
-    if (!wanted.paused()) {
-      return null;
-    }
+  /// Asks again after 10, 20, 40 seconds, finally every five minutes.
+  private Instant next(Wanted wanted) {
     Duration pause = CredentialPauses.FIRST_PROBE.multipliedBy(2L << Math.min(wanted.probes(), 20));
     Duration bounded = pause.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause;
     return clock.instant().plus(bounded).plusMillis(random.nextLong(1 + bounded.toMillis() / 4));
@@ -205,7 +208,7 @@ final class CredentialWatch {
 
   /// Writes the verdict, unless the credential was paused or resumed meanwhile: its next probe is
   /// set already then. If the claim was moved while the provider was asked, for example by an
-  /// operator's repair, that time stays. While a credential is paused its claim never becomes "no
+  /// operator's "Try again", that time stays. While a credential is paused its claim never becomes "no
   /// more probes", so that another worker continues when this one dies here.
   private void write(
       Wanted wanted, String verdict, String reason, @Nullable Instant next, Timestamp claim) {
@@ -213,7 +216,7 @@ final class CredentialWatch {
         """
         UPDATE credentials
         SET probe_verdict = ?, probe_reason = ?, probed_at = ?, probes = probes + 1,
-          probe_at = IF(paused_at IS NULL, NULL, IF(probe_at = ?, COALESCE(?, probe_at), probe_at))
+          probe_at = IF(probe_at = ?, COALESCE(?, IF(paused_at IS NULL, NULL, probe_at)), probe_at)
         WHERE id = ? AND (paused_at IS NOT NULL) = ?
         """,
         verdict,

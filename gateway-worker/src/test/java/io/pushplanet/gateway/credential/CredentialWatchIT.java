@@ -11,6 +11,7 @@ import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.credential.Credential.HmsClient;
+import io.pushplanet.gateway.credential.CredentialProbe.Verdict;
 import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -19,6 +20,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,25 +38,17 @@ class CredentialWatchIT {
   private final CountDownLatch slowlyAsked = new CountDownLatch(1);
   private final CountDownLatch slowlyAnswered = new CountDownLatch(1);
 
-  /// A slow provider's probe.
-  private final class Slow implements CredentialProbe {
-    @Override
-    public String provider() {
-      return "hms";
-    }
-
-    @Override
-    public Verdict ask(Credential credential, String environment) {
-      if (((HmsClient) credential).clientId().equals("slow")) {
-        slowlyAsked.countDown();
-        try {
-          slowlyAnswered.await();
-        } catch (InterruptedException e) {
-          Thread.currentThread().interrupt();
-        }
+  /// A slow provider's verdict.
+  private Verdict slowly(String clientId) {
+    if (clientId.equals("slow")) {
+      slowlyAsked.countDown();
+      try {
+        slowlyAnswered.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       }
-      return new Verdict.Accepted("200");
     }
+    return new Verdict.Accepted("200");
   }
 
   @AfterEach
@@ -63,17 +58,9 @@ class CredentialWatchIT {
 
   @Test
   void a_provider_that_takes_long_holds_up_no_credential_that_comes_meanwhile() throws Exception {
-    SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    Alerts alerts = new Alerts(servers.database(), clock, meters);
-    CredentialWatch watch =
-        new CredentialWatch(
-            servers.database(),
-            vault,
-            new CredentialPauses(servers.database(), alerts, clock, meters),
-            List.of(new Slow()),
-            clock,
-            new Random(1));
-    PeriodicTask task = new PeriodicTask("credential-watch", OFTEN, watch::round, meters);
+    CredentialWatch watch = watch(this::slowly);
+    PeriodicTask task =
+        new PeriodicTask("credential-watch", OFTEN, watch::round, new SimpleMeterRegistry());
     long slow = upload("watched-slow", "slow");
     task.start();
     slowlyAsked.await();
@@ -85,6 +72,93 @@ class CredentialWatchIT {
     slowlyAnswered.countDown();
     Eventually.within(PATIENCE, () -> assertThat(verdict(slow)).isEqualTo("accepted"));
     task.stop();
+  }
+
+  @Test
+  void a_provider_that_could_not_be_asked_about_a_new_credential_is_asked_again() throws Exception {
+    AtomicInteger asked = new AtomicInteger();
+    CredentialWatch watch =
+        watch(_ ->
+            asked.incrementAndGet() < 3
+                ? new Verdict.Unreachable("429 TooManyProviderTokenUpdates")
+                : new Verdict.Accepted("400 BadDeviceToken"));
+    long id = upload("watched-later", "later");
+
+    round(watch, id, 1, "unreachable");
+    clock.advance(Duration.ofSeconds(9));
+    assertThat(watch.round()).isFalse();
+    assertThat(asked).hasValue(1);
+    clock.advance(Duration.ofSeconds(4));
+    round(watch, id, 2, "unreachable");
+    clock.advance(Duration.ofSeconds(26));
+    round(watch, id, 3, "accepted");
+
+    clock.advance(Duration.ofHours(2));
+    assertThat(watch.round()).isFalse();
+    assertThat(asked).hasValue(3);
+  }
+
+  @Test
+  void it_is_asked_so_often_at_most_and_not_at_all_once_it_has_refused() throws Exception {
+    AtomicInteger asked = new AtomicInteger();
+    CredentialWatch watch =
+        watch(clientId -> {
+          asked.incrementAndGet();
+          return clientId.equals("bad")
+              ? new Verdict.Refused("403 InvalidProviderToken")
+              : new Verdict.Unreachable("no answer");
+        });
+    long refused = upload("watched-refused", "bad");
+    round(watch, refused, 1, "refused");
+    clock.advance(Duration.ofHours(1));
+    assertThat(watch.round()).isFalse();
+    assertThat(probes(refused)).isOne();
+
+    long away = upload("watched-away", "away");
+    for (int probe = 1; probe <= 1 + CredentialWatch.MOST_PROBES_BEFORE_USE; probe++) {
+      round(watch, away, probe, "unreachable");
+      clock.advance(Duration.ofMinutes(7));
+    }
+
+    assertThat(watch.round()).isFalse();
+    assertThat(asked).hasValue(2 + CredentialWatch.MOST_PROBES_BEFORE_USE);
+  }
+
+  private CredentialWatch watch(Function<String, Verdict> verdicts) {
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    Alerts alerts = new Alerts(servers.database(), clock, meters);
+    CredentialProbe probe =
+        new CredentialProbe() {
+          @Override
+          public String provider() {
+            return "hms";
+          }
+
+          @Override
+          public Verdict ask(Credential credential, String environment) {
+            return verdicts.apply(((HmsClient) credential).clientId());
+          }
+        };
+    return new CredentialWatch(
+        servers.database(),
+        vault,
+        new CredentialPauses(servers.database(), alerts, clock, meters),
+        List.of(probe),
+        clock,
+        new Random(1));
+  }
+
+  /// One round, until its verdict is written.
+  private void round(CredentialWatch watch, long id, int probes, String verdict) {
+    watch.round();
+    Eventually.within(PATIENCE, () -> assertThat(probes(id)).isEqualTo(probes));
+    assertThat(verdict(id)).isEqualTo(verdict);
+  }
+
+  private int probes(long id) {
+    return servers
+        .sql()
+        .queryForObject("SELECT probes FROM credentials WHERE id = ?", Integer.class, id);
   }
 
   /// Uploads a candidate that is due for a probe.
