@@ -1,6 +1,7 @@
 package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.MessageIds;
@@ -11,12 +12,18 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -344,6 +351,37 @@ class MessageIT {
         .containsExactlyInAnyOrder("d1 cancelled", "d2 cancelled");
     assertThat(shop.post("/messages/" + id + ":cancel", "").status()).isEqualTo(200);
     assertThat(dispatcher.drain("push.events")).isEmpty();
+  }
+
+  /// A worker that parks an older message of the same collapse key holds the row, and leaves it.
+  @Test
+  void a_place_in_an_inbox_that_a_worker_holds_is_taken_out_when_it_is_free() throws Exception {
+    shop.device("d1", "{\"mqtt\":true}");
+    String id = send(HELLO);
+    writeRow(id, 1, 0, true);
+    dispatcher.execute(
+        "INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at)"
+            + " VALUES (?, 'd1', 'k', ?, '{}', NOW(3), NOW(3))",
+        shop.app(),
+        id);
+    dispatcher.drain("push.events");
+    try (Connection worker = dispatcher.connection();
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      worker.setAutoCommit(false);
+      try (var held = worker.createStatement()) {
+        held.executeQuery("SELECT slot FROM inbox WHERE message_id = '" + id + "' FOR UPDATE");
+      }
+
+      Future<Answer> cancelled = threads.submit(() -> shop.post("/messages/" + id + ":cancel", ""));
+
+      assertThatThrownBy(() -> cancelled.get(500, TimeUnit.MILLISECONDS))
+          .isInstanceOf(TimeoutException.class);
+      worker.rollback();
+      assertThat(cancelled.get().status()).isEqualTo(200);
+    }
+    assertThat(dispatcher.drain("push.events"))
+        .singleElement()
+        .satisfies(event -> assertThat(event.get("state").stringValue()).isEqualTo("cancelled"));
   }
 
   @Test

@@ -65,7 +65,7 @@ class Cancellation {
   /// A message that is done stays as it is.
   ///
   /// @throws ProblemException 404 when no such message is known (yet), 503 when its row is not
-  ///     written yet
+  ///     written yet, or when others hold some of its places in inboxes for long
   /// @throws io.pushplanet.common.redis.RedisUnavailable when only Redis knows whether there
   ///     is such a message
   void cancel(AppId app, MessageId id) {
@@ -130,7 +130,25 @@ class Cancellation {
     return rows.size() == LATER_AT_ONCE;
   }
 
+  /// Looks again after rows that another transaction held: a worker that parks another message of
+  /// the same collapse key may leave this one in its place.
   private void takeFromInboxes(AppId app, MessageId id) {
+    Instant end = clock.instant().plus(LONGEST_WAIT);
+    takeFreeFromInboxes(app, id);
+    while (mapper.isInInboxes(app.value(), id.value())) {
+      if (clock.instant().isAfter(end)) {
+        throw ProblemException.retryable(
+            ProblemCode.DATABASE_UNAVAILABLE,
+            "The message is cancelled, but for some devices it is being changed. Cancel it again.",
+            Duration.ofSeconds(1),
+            null);
+      }
+      LockSupport.parkNanos(PAUSE.toNanos());
+      takeFreeFromInboxes(app, id);
+    }
+  }
+
+  private void takeFreeFromInboxes(AppId app, MessageId id) {
     boolean more = true;
     while (more) {
       more = Boolean.TRUE.equals(transactions.execute(status -> someFromInboxes(app, id)));

@@ -164,6 +164,9 @@ interface MessageMapper {
   List<InboxRow> lockInbox(
       @Param("app") String app, @Param("id") String id, @Param("limit") int limit);
 
+  @Select("SELECT EXISTS (SELECT 1 FROM inbox WHERE app_id = #{app} AND message_id = #{id})")
+  boolean isInInboxes(@Param("app") String app, @Param("id") String id);
+
   /// The index is forced, because in a short table, or with another index, the statement would wait
   /// for rows of other devices.
   @Delete(
