@@ -8,6 +8,7 @@ import io.pushplanet.load.bench.hostile.HostileBench;
 import io.pushplanet.load.bench.message.AcceptBench;
 import io.pushplanet.load.bench.message.EndToEndBench;
 import io.pushplanet.load.bench.provider.ApnsBench;
+import io.pushplanet.load.bench.provider.CredentialsBench;
 import io.pushplanet.load.bench.provider.FcmBench;
 import io.pushplanet.load.bench.provider.GatewayBench;
 import io.pushplanet.load.bench.provider.QuotaBench;
@@ -54,6 +55,14 @@ public enum Benchmark {
           + " what a high message of the app takes meanwhile; starts its own, needs no platform"
           + " [--devices=100000] [--per-minute=60000] [--high=10, a second]",
       "devices per-minute high"),
+  CREDENTIALS(
+      "credentials",
+      "an app's APNs credentials change at the dashboard: a certificate gives way to a key under load,"
+          + " then tokens and keys are of the wrong environment, and repaired: whether a message fails"
+          + " or a token is forgotten, and when operators hear of it; starts its own, needs no platform"
+          + " [--devices=100000] [--rate=5000, messages a second] [--warm-up=30]"
+          + " [--parts=rotation,swapped]",
+      "devices rate warm-up parts"),
   CONNECTIONS(
       "connections",
       "memory and CPU per session against other brokers; starts its own, needs no platform"
@@ -118,6 +127,7 @@ public enum Benchmark {
       case GATEWAY -> GatewayBench.measure(run);
       case FCM -> FcmBench.measure(run);
       case QUOTA -> QuotaBench.measure(run);
+      case CREDENTIALS -> CredentialsBench.measure(run);
       case CONNECTIONS -> ConnectionsBench.measure(run);
       case STORM -> StormBench.measure(run);
       case BROADCAST -> BroadcastBench.measure(run);

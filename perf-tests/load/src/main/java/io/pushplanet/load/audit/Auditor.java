@@ -115,6 +115,16 @@ public final class Auditor {
     }
   }
 
+  /// How many messages of the app wait in MySQL, each for one device: in the inbox, in broadcasts,
+  /// in `later`.
+  public long held() {
+    try (TruthReader mysql = new TruthReader(target)) {
+      return mysql.held(target.app()).size();
+    } catch (SQLException e) {
+      throw new IllegalStateException("cannot read MySQL: " + e.getMessage(), e);
+    }
+  }
+
   private Map<Reception, Integer> seen(
       AcceptedJournal.Content journal,
       Optional<Sightings> sightings,

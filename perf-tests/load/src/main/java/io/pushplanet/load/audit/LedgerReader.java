@@ -42,11 +42,14 @@ final class LedgerReader {
 
   /// A notification that a provider accepted.
   ///
+  /// @param id the provider's or, for Apple, ours; see the simulators' `LedgerEntry`
   /// @param reference the sender's, from the data
   /// @param collapseId a device shows only the last notification of those with the same one:
   ///     `apns-collapse-id`, Web Push's `topic`, the `tag` of FCM's and HMS's notification; empty
   ///     without one
-  record Entry(String token, String reference, String collapseId) {}
+  /// @param credential how a request to Apple was authorized: `certificate` or `token`; empty for
+  ///     others
+  record Entry(String id, String token, String reference, String collapseId, String credential) {}
 
   void eachDelivered(Consumer<Entry> visitor) {
     try (HttpConnection connection = new HttpConnection(simulators, ANSWER_WITHIN)) {
@@ -66,9 +69,11 @@ final class LedgerReader {
             if (entry.path("delivered").asBoolean(false)) {
               visitor.accept(
                   new Entry(
+                      entry.path("id").asString(""),
                       entry.path("token").asString(""),
                       entry.path("payload").findPath("ref").asString(""),
-                      collapseId(entry)));
+                      collapseId(entry),
+                      entry.path("headers").path("authorized-by").asString("")));
             }
           }
         }

@@ -36,6 +36,9 @@ public final class ApnsSimulator implements AutoCloseable {
           "apns-collapse-id",
           BroadcastChannels.CHANNEL);
 
+  /// Among an entry's headers: `token` or `certificate`.
+  private static final String AUTHORIZED_BY = "authorized-by";
+
   private final ApnsSettings settings;
   private final ApnsDirectory directory;
   private final BroadcastChannels channels = new BroadcastChannels();
@@ -186,8 +189,18 @@ public final class ApnsSimulator implements AutoCloseable {
     }
 
     private void record(Asked asked, String target, int status, String reason, boolean delivered) {
-      ApnsSimulator.this.record(
-          asked.request(), target, asked.id().value(), status, reason, delivered, asked.payload());
+      Map<String, String> kept = new LinkedHashMap<>();
+      for (String name : KEPT_HEADERS) {
+        asked.request().header(name).ifPresent(value -> kept.put(name, value));
+      }
+      // Not the token itself: the ledger is a file.
+      if (asked.request().header("authorization").isPresent()) {
+        kept.put(AUTHORIZED_BY, "token");
+      } else if (sender.hasCertificate()) {
+        kept.put(AUTHORIZED_BY, "certificate");
+      }
+      ledger.append(
+          provider, target, asked.id().value(), status, reason, delivered, kept, asked.payload());
     }
 
     private Optional<ApnsRefusal> refusal(Asked asked) {
@@ -246,20 +259,5 @@ public final class ApnsSimulator implements AutoCloseable {
     String body = reason.isEmpty() ? "" : "{\"reason\":\"" + reason + "\"" + timestamp + "}";
     return new Reaction.Answer(
         status, headers, body.getBytes(StandardCharsets.UTF_8), Duration.ZERO);
-  }
-
-  private void record(
-      Request request,
-      String token,
-      String id,
-      int status,
-      String reason,
-      boolean delivered,
-      JsonNode payload) {
-    Map<String, String> kept = new LinkedHashMap<>();
-    for (String name : KEPT_HEADERS) {
-      request.header(name).ifPresent(value -> kept.put(name, value));
-    }
-    ledger.append(provider, token, id, status, reason, delivered, kept, payload);
   }
 }

@@ -37,6 +37,9 @@ final class Mutations {
   /// Teaches both nodes the attack: their compilers need some ten thousand connections, and take
   /// the processors from the neighbours meanwhile.
   void learn(Door door, double rate) {
+    scene
+        .run()
+        .say("%s: attacks to warm up, for %d s", door.text(), 3 * scene.warmUp().toSeconds());
     var first = new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, scene.warmUp());
     neighbours.tellWhileLearning(door.text() + ", paced", mutate(scene.node(), door, first).p99());
     var flatOut = new AttackPlan(Long.MAX_VALUE, THREADS, 0, scene.warmUp());
