@@ -26,6 +26,7 @@ final class Bench {
           "gateway",
           "hostile",
           "quota",
+          "credentials",
           "storm",
           "takeover");
 
