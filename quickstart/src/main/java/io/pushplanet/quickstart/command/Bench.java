@@ -21,12 +21,12 @@ final class Bench {
           "apns",
           "broadcast",
           "connections",
+          "credentials",
           "faults",
           "fcm",
           "gateway",
           "hostile",
           "quota",
-          "credentials",
           "storm",
           "takeover");
 
