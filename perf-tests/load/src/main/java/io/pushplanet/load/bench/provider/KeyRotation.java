@@ -54,8 +54,7 @@ final class KeyRotation {
     AppleKeys.Key key = apple.issueKey();
     Meters before = worker.meters();
     long[] upload = new long[1];
-    long began = System.nanoTime();
-    BatchTraffic traffic =
+    Sent sent =
         send(
             run.each(),
             () -> {
@@ -65,14 +64,14 @@ final class KeyRotation {
               upload[0] = System.nanoTime() - start;
               run.say("a key has taken its place after %.1f s", upload[0] / 1e9);
             });
-    double seconds = (System.nanoTime() - began) / 1e9;
+    BatchTraffic traffic = sent.traffic();
     Acceptances apns = Acceptances.of(target.simulatorsUrl());
     double failed =
         worker.meters().sum(OUTCOMES, "channel=\"apns\"", "result=\"failed\"")
             - before.sum(OUTCOMES, "channel=\"apns\"", "result=\"failed\"");
 
     findings.row("from a certificate to a key: messages accepted", "messages", traffic.accepted());
-    findings.row("  accepted and answered", "1/s", traffic.accepted() / seconds, perSecond);
+    findings.row("  accepted", "1/s", traffic.accepted() / sent.seconds(), perSecond);
     findings.none("  requests that were refused", "messages", traffic.refused());
     findings.row("  upload, trial at APNs and activation", "s", upload[0] / 1e9);
     for (String by : List.of("certificate", "token")) {
@@ -85,20 +84,25 @@ final class KeyRotation {
     findings.none("  accepted twice by APNs", "messages", apns.again());
   }
 
+  /// @param seconds from the first request to the last answer
+  private record Sent(BatchTraffic traffic, double seconds) {}
+
   /// Sends evenly, and waits until MySQL has all outcomes.
   ///
   /// @param meanwhile runs on a thread of its own
-  private BatchTraffic send(Duration length, Runnable meanwhile) {
+  private Sent send(Duration length, Runnable meanwhile) {
     BatchTraffic traffic = new BatchTraffic(target, devices, Shape.MESSAGES);
     Moment before = worker.now();
     Thread beside = Thread.ofPlatform().start(meanwhile);
+    long start = System.nanoTime();
     traffic.run(
         Traffic.Gate.paced(
             (double) perSecond / Shape.MESSAGES.notifications(),
             System.nanoTime() + length.toNanos()));
+    double seconds = (System.nanoTime() - start) / 1e9;
     join(beside);
     worker.awaitRows(before, traffic.accepted());
-    return traffic;
+    return new Sent(traffic, seconds);
   }
 
   private static void join(Thread beside) {
