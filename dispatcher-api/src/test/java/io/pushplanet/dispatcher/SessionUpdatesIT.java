@@ -2,6 +2,8 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.SetArgs;
+import io.lettuce.core.api.sync.RedisCommands;
 import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.LastSeen;
 import io.pushplanet.common.testing.Eventually;
@@ -94,5 +96,79 @@ class SessionUpdatesIT {
       assertThat(patched.json().get("timezone").stringValue()).isEqualTo(zone);
       assertThat(shop.get("/devices/d1").json().get("timezone").stringValue()).isEqualTo(zone);
     }
+  }
+
+  /// The device is alive again before the update with its values has reached MySQL.
+  @Test
+  void an_update_brings_no_value_back_that_a_registration_replaced() {
+    for (String device : List.of("put", "patched")) {
+      shop.put("/devices/" + device, registration("de"));
+    }
+
+    whileNothingIsWritten(() -> {
+      for (String device : List.of("put", "patched")) {
+        shop.put("/devices/" + device + "/session", "{\"app_version\":\"7\",\"locale\":\"fr\"}");
+      }
+      shop.put("/devices/put", registration("en"));
+      shop.call("PATCH", "/devices/patched", "{\"locale\":null}");
+      for (String device : List.of("put", "patched")) {
+        shop.put("/devices/" + device + "/session", "{\"timezone\":\"Asia/Tokyo\"}");
+      }
+
+      assertThat(shop.get("/devices/put").json().at("/locale").asString("none")).isEqualTo("en");
+      assertThat(shop.get("/devices/patched").json().at("/locale").asString("none"))
+          .isEqualTo("none");
+    });
+
+    Eventually.within(
+        Duration.ofSeconds(60),
+        () -> assertThat(written()).containsExactly("patched none 7", "put en none"));
+  }
+
+  /// The older dispatcher knows no times of values, and a newer one joins its entry to an update.
+  @Test
+  void an_update_keeps_the_values_of_an_older_dispatcher() {
+    shop.put("/devices/d1", registration("de"));
+    long later = System.currentTimeMillis();
+
+    whileNothingIsWritten(() -> {
+      redis().hset(LastSeen.PENDING, shop.app() + "/d1", later + "\n7\nfr\n");
+      shop.put("/devices/d1/session", "{\"timezone\":\"Asia/Tokyo\"}");
+
+      assertThat(redis().hget(LastSeen.PENDING, shop.app() + "/d1"))
+          .matches("\\d+\n7\nfr\nAsia/Tokyo\n" + later + "\n" + later + "\n\\d+");
+    });
+
+    Eventually.within(
+        Duration.ofSeconds(60), () -> assertThat(written()).containsExactly("d1 fr 7"));
+  }
+
+  private static String registration(String locale) {
+    return "{\"platform\":\"android\",\"channels\":{\"mqtt\":true},\"locale\":\"" + locale + "\"}";
+  }
+
+  private RedisCommands<String, String> redis() {
+    return dispatcher.context.getBean(RedisLink.class).connection().sync();
+  }
+
+  /// Runs a step as if another process were writing the pending updates.
+  private void whileNothingIsWritten(Runnable step) {
+    Eventually.within(
+        Duration.ofSeconds(60),
+        () ->
+            assertThat(redis().set("sessions:lock", "test", SetArgs.Builder.nx())).isEqualTo("OK"));
+    try {
+      step.run();
+    } finally {
+      redis().del("sessions:lock");
+    }
+  }
+
+  /// The devices in MySQL that are in Tokyo by now, with their locale and version.
+  private List<String> written() {
+    return dispatcher.texts(
+        "SELECT CONCAT_WS(' ', device_id, COALESCE(locale, 'none'), COALESCE(app_version, 'none'))"
+            + " FROM devices WHERE app_id = ? AND timezone = 'Asia/Tokyo' ORDER BY device_id",
+        shop.app());
   }
 }

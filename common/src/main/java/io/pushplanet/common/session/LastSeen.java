@@ -3,7 +3,8 @@ package io.pushplanet.common.session;
 /// The time of each device's last contact, on its way from Redis to the device's row in MySQL.
 public final class LastSeen {
   /// A hash that dispatchers empty: `app/device`, and its milliseconds, app version, locale and
-  /// time zone, one per line; an unknown value is an empty line.
+  /// time zone, one per line; an unknown value is an empty line. Three more lines may tell the
+  /// milliseconds at which each value was given; without them all are as old as the entry.
   public static final String PENDING = "sessions:pending";
 
   /// Lua for scripts that let devices in: `seen(device, now in ms)` records the first contact of

@@ -6,15 +6,15 @@ import org.apache.ibatis.annotations.Update;
 
 @Mapper
 interface SessionMapper {
-  /// The newest update of each device wins, but not over a later registration.
+  /// The newest value that each device gave wins, but not over a later registration.
   ///
   /// The driver joins a batch of these to one statement.
   @Update(
       """
       UPDATE devices SET
-        app_version = IF(#{it.at} < updated_at, app_version, COALESCE(#{it.appVersion}, app_version)),
-        locale = IF(#{it.at} < updated_at, locale, COALESCE(#{it.locale}, locale)),
-        timezone = IF(#{it.at} < updated_at, timezone, COALESCE(#{it.timezone}, timezone)),
+        app_version = IF(#{it.appVersion.at} >= updated_at, #{it.appVersion.value}, app_version),
+        locale = IF(#{it.locale.at} >= updated_at, #{it.locale.value}, locale),
+        timezone = IF(#{it.timezone.at} >= updated_at, #{it.timezone.value}, timezone),
         seen_at = GREATEST(seen_at, #{it.at})
       WHERE app_id = #{it.key.app.value} AND device_id = #{it.key.device.value}
       """)

@@ -21,25 +21,28 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/// Session updates. They are written to Redis at once, one entry for each device, of which the
-/// newest wins; [SessionWriter] writes them to MySQL soon. While Redis is away, updates go to MySQL
-/// one by one. Thread-safe.
+/// Session updates. They are written to Redis at once, one entry with the newest values for each
+/// device; [SessionWriter] writes them to MySQL soon. While Redis is away, updates go to MySQL one
+/// by one. Thread-safe.
 @Component
 public class SessionUpdates {
   /// KEYS[1] pending; ARGV device, then time, version, locale, time zone. An empty part leaves the
-  /// present value.
+  /// present value with the time at which it was given. Older dispatchers read the first four lines
+  /// alone, and write no others: the values of such an entry are as old as the entry.
   private static final String PUT =
       """
-      local parts = {ARGV[2], ARGV[3], ARGV[4], ARGV[5]}
-      local held = redis.call('HGET', KEYS[1], ARGV[1])
-      if held then
-        local i = 1
-        for part in string.gmatch(held .. '\\n', '(.-)\\n') do
-          if parts[i] == '' then parts[i] = part end
-          i = i + 1
+      local held = {}
+      for line in string.gmatch((redis.call('HGET', KEYS[1], ARGV[1]) or '') .. '\\n', '(.-)\\n') do
+        held[#held + 1] = line
+      end
+      local lines = {ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[2], ARGV[2], ARGV[2]}
+      for i = 2, 4 do
+        if lines[i] == '' and (held[i] or '') ~= '' then
+          lines[i] = held[i]
+          lines[i + 3] = held[i + 3] or held[1]
         end
       end
-      redis.call('HSET', KEYS[1], ARGV[1], table.concat(parts, '\\n'))
+      redis.call('HSET', KEYS[1], ARGV[1], table.concat(lines, '\\n'))
       return 1
       """;
 
@@ -74,14 +77,7 @@ public class SessionUpdates {
       put(app, device, update);
       return true;
     } catch (RedisUnavailable e) {
-      Seen seen =
-          new Seen(
-              new DeviceKey(app, device),
-              clock.instant(),
-              update.appVersion(),
-              update.locale(),
-              update.timezone());
-      return mapper.seen(seen) > 0;
+      return mapper.seen(Seen.of(new DeviceKey(app, device), clock.instant(), update)) > 0;
     }
   }
 

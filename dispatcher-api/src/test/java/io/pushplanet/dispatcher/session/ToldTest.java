@@ -33,7 +33,8 @@ class ToldTest {
   }
 
   private static Seen version(String version, Instant at) {
-    return new Seen(new DeviceKey(new AppId("shop"), DEVICE), at, version, null, null);
+    return Seen.of(
+        new DeviceKey(new AppId("shop"), DEVICE), at, new SessionUpdate(version, null, null));
   }
 
   @Test
@@ -55,5 +56,33 @@ class ToldTest {
 
     assertThat(new Told(NOON.plusSeconds(9), List.of(version("1", NOON.minusMillis(1)))).over(row))
         .isEqualTo(row);
+  }
+
+  @Test
+  void a_value_older_than_the_registration_is_ignored_in_a_newer_update() {
+    long before = NOON.minusSeconds(61).toEpochMilli();
+    long after = NOON.minusSeconds(59).toEpochMilli();
+    Seen update =
+        Seen.parse(
+            "shop/d1",
+            "%d\n3\nfr\n\n%d\n%d\n%d".formatted(NOON.toEpochMilli(), after, before, before));
+
+    RegisteredDevice device = new Told(NOON, List.of(update)).over(seenAt(NOON.minusSeconds(60)));
+
+    assertThat(device.registration().appVersion()).isEqualTo("3");
+    assertThat(device.registration().locale()).isEqualTo("en-GB");
+    assertThat(device.registration().timezone()).isEqualTo("UTC");
+    assertThat(device.seenAt()).isEqualTo(NOON);
+  }
+
+  @Test
+  void the_values_of_an_older_dispatcher_are_as_old_as_its_entry() {
+    Seen update = Seen.parse("shop/d1", NOON.toEpochMilli() + "\n3\n\nAsia/Tokyo");
+
+    RegisteredDevice device = new Told(NOON, List.of(update)).over(seenAt(NOON.minusSeconds(60)));
+
+    assertThat(device.registration().appVersion()).isEqualTo("3");
+    assertThat(device.registration().locale()).isEqualTo("en-GB");
+    assertThat(device.registration().timezone()).isEqualTo("Asia/Tokyo");
   }
 }
