@@ -9,13 +9,15 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.limit.AppBulkheads;
+import io.pushplanet.dispatcher.problem.ProblemCode;
+import io.pushplanet.dispatcher.problem.ProblemException;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -26,15 +28,20 @@ import org.springframework.dao.DataAccessException;
 /// Counts approximately how many devices a broad audience has, for the answer to its sender. All
 /// requests to one audience share a count, which is reused for twenty times as long as counting
 /// took: a small audience is always counted, and a large one that gets two hundred messages a
-/// second takes a twentieth of one connection. Thread-safe.
+/// second takes a twentieth of one connection. The counts of one app wait for each other, and not
+/// those of other apps for them. Thread-safe.
 final class AudienceCounts {
   private static final Logger LOG = LoggerFactory.getLogger(AudienceCounts.class);
 
   /// Up to this number a count is exact. Counting further would cost too much.
   private static final int MAX_COUNTED = 50_000;
 
-  /// All requests share the connections to MySQL. Counts leave most of them to other requests.
+  /// All requests share the connections to MySQL. Counts leave most of them to other requests, and
+  /// those of one app leave half of these to other apps.
   private static final int MAX_COUNTING = 2;
+
+  /// How many counts wait; of one app half of that. A further one fails at once.
+  static final int MAX_IN_LINE = 400;
 
   private static final int TIMES_AS_LONG = 20;
 
@@ -60,17 +67,25 @@ final class AudienceCounts {
   private final AudienceMapper mapper;
   private final Ticker ticker;
   private final Duration longestWait;
-  private final Semaphore counting = new Semaphore(MAX_COUNTING, true);
+  private final AppBulkheads counting;
   private final AtomicLong warnedAtNanos;
   private final AsyncLoadingCache<Asked, Count> counts;
   private final Cache<Asked, Integer> former;
 
   /// @param counters the executor of the counts, which block
-  /// @param longestWait how long a caller waits for a count, and a count for a permit
+  /// @param longestWait how long a caller waits for a count, and a count in each of the two lines,
+  ///     its app's and the one of all apps
   AudienceCounts(AudienceMapper mapper, Ticker ticker, Executor counters, Duration longestWait) {
     this.mapper = mapper;
     this.ticker = ticker;
     this.longestWait = longestWait;
+    this.counting =
+        new AppBulkheads(
+            MAX_COUNTING,
+            MAX_IN_LINE,
+            longestWait,
+            ProblemCode.OVERLOADED,
+            "Too many audiences are counted just now.");
     this.warnedAtNanos = new AtomicLong(ticker.read() - QUIET.toNanos());
     this.counts =
         bounded(ticker, counters)
@@ -142,19 +157,12 @@ final class AudienceCounts {
 
   private OptionalInt devices(Asked asked) {
     try {
-      if (!counting.tryAcquire(longestWait.toMillis(), TimeUnit.MILLISECONDS)) {
-        return notCounted("busy");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return notCounted("interrupted");
-    }
-    try {
-      return OptionalInt.of(atMost(asked.app(), asked.audience()));
+      return OptionalInt.of(
+          counting.call(asked.app(), 1, () -> atMost(asked.app(), asked.audience())));
     } catch (DataAccessException e) {
       return notCounted(e.getClass().getSimpleName());
-    } finally {
-      counting.release();
+    } catch (ProblemException e) {
+      return notCounted("busy");
     }
   }
 
