@@ -11,6 +11,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -25,6 +26,12 @@ class SharedConnectionsIT {
   private static final int MANY = 15;
   private static final String HELLO =
       "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"hi\"}}";
+
+  private static final String TO_USER =
+      "{\"audience\":{\"user\":\"u1\"},\"content\":{\"title\":\"hi\"}}";
+
+  private static final String REGISTRATION =
+      "{\"platform\":\"android\",\"user\":\"u1\",\"channels\":{\"mqtt\":true}}";
 
   private final RunningDispatcher dispatcher = RunningDispatcher.shared();
   private final Tenant shop = dispatcher.tenant();
@@ -66,6 +73,67 @@ class SharedConnectionsIT {
             this::isSent);
 
     assertThat(refused).allMatch(answer -> answer.status() == 401 || answer.status() == 503);
+  }
+
+  /// The row stays locked while the other app is served.
+  @Test
+  void changes_of_one_device_leave_connections_to_other_apps() throws Exception {
+    RunningDispatcher patient =
+        RunningDispatcher.with(Map.of("pushplanet.mysql.answer-within", "30s"));
+    Tenant busy = patient.tenant();
+    Tenant other = patient.tenant();
+    assertThat(busy.put("/devices/d1", REGISTRATION).status()).isEqualTo(201);
+    assertThat(other.put("/devices/d1", REGISTRATION).status()).isEqualTo(201);
+    String message = other.post("/messages", HELLO).json().get("id").stringValue();
+    List<Future<Answer>> calls = new ArrayList<>();
+
+    try (Connection connection = dispatcher.connection();
+        var callers = Executors.newFixedThreadPool(MANY)) {
+      connection.setAutoCommit(false);
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      JdbcTemplate lock = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+      lock.queryForList(
+          "SELECT device_id FROM devices WHERE app_id = ? AND device_id = 'd1' FOR UPDATE",
+          busy.app());
+      try {
+        for (int i = 0; i < MANY; i++) {
+          calls.add(callers.submit(() -> busy.put("/devices/d1", REGISTRATION)));
+        }
+        Eventually.within(
+            Duration.ofSeconds(20),
+            () ->
+                assertThat(changing(lock) >= 10 || calls.stream().anyMatch(Future::isDone))
+                    .isTrue());
+
+        Answer registered = other.put("/devices/d2", REGISTRATION);
+        assertThat(registered.status()).as(registered.toString()).isEqualTo(201);
+        Answer sent = other.post("/messages", TO_USER);
+        assertThat(sent.status()).as(sent.toString()).isEqualTo(202);
+        Answer read = other.get("/messages/" + message);
+        assertThat(read.status()).as(read.toString()).isEqualTo(200);
+      } finally {
+        connection.commit();
+      }
+      for (Future<Answer> call : calls) {
+        Answer answer = call.get(30, TimeUnit.SECONDS);
+        if (answer.status() != 200) {
+          assertThat(answer.status()).as(answer.toString()).isEqualTo(503);
+          assertThat(answer.json().get("code").stringValue()).isEqualTo("overloaded");
+          assertThat(answer.header("Retry-After")).isEqualTo("1");
+        }
+      }
+    }
+    assertThat(calls).anyMatch(call -> call.resultNow().status() == 200);
+  }
+
+  /// Statements that lock the row of a device, or wait for it.
+  private static long changing(JdbcTemplate sql) {
+    Long waiting =
+        sql.queryForObject(
+            "SELECT COUNT(*) FROM information_schema.processlist"
+                + " WHERE info LIKE '%FROM devices%FOR UPDATE%' AND id <> CONNECTION_ID()",
+            Long.class);
+    return waiting == null ? 0 : waiting;
   }
 
   /// The route of the device is only in MySQL.

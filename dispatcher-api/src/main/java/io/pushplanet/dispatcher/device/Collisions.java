@@ -1,6 +1,7 @@
 package io.pushplanet.dispatcher.device;
 
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.dispatcher.limit.AppBulkheads;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.sql.SQLException;
@@ -21,7 +22,11 @@ import org.springframework.transaction.support.TransactionOperations;
 /// may deadlock or violate a key, and nothing is lost when they are done again. This process
 /// repeats those of one app one after the other: otherwise they would collide again, and only one
 /// at a time would succeed. A registration that waits for its repeat holds no connection and no
-/// row. Thread-safe.
+/// row.
+///
+/// Registrations, also changes and deletions, leave [#LEFT_TO_OTHERS] connections to MySQL to other
+/// requests. Those of one app take at most half of the rest, even when they all wait for one row;
+/// more of them wait in line without a connection. Thread-safe.
 final class Collisions {
   /// Each new registration collides once with the one that is being repeated; when many devices
   /// register one token, there are many.
@@ -32,24 +37,47 @@ final class Collisions {
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
   private static final Duration A_LITTLE_LATER = Duration.ofSeconds(2);
 
+  /// Connections that no registration takes, where the process has at least four.
+  private static final int LEFT_TO_OTHERS = 2;
+
+  /// How many registrations wait; of one app half of that.
+  private static final int MAX_IN_LINE = 4_000;
+
+  /// In each of the two lines, the app's and the one of all apps. The pool's own line is as long.
+  private static final Duration LONGEST_IN_LINE = Duration.ofSeconds(3);
+
   /// ER_LOCK_WAIT_TIMEOUT: a transaction that holds a row for so long will still hold it at the
   /// next try
   /// (https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html#error_er_lock_wait_timeout).
   private static final int LOCK_WAIT_TIMEOUT = 1205;
 
   private final TransactionOperations transactions;
+  private final AppBulkheads line;
   // The lock of an app is chosen by its hash: two apps that share a lock only wait for each other.
   private final List<ReentrantLock> turns =
       Stream.generate(() -> new ReentrantLock(true)).limit(TURNS).toList();
 
-  Collisions(TransactionOperations transactions) {
+  /// @param connections how many this process has at most
+  Collisions(TransactionOperations transactions, int connections) {
     this.transactions = transactions;
+    this.line =
+        new AppBulkheads(
+            Math.max(2, connections - LEFT_TO_OTHERS),
+            MAX_IN_LINE,
+            LONGEST_IN_LINE,
+            ProblemCode.OVERLOADED,
+            "Too many devices are registered or changed just now. Send it again, or fewer at once.");
   }
 
   /// Does work in a transaction, at most [#MAX_TRIES] times.
   ///
-  /// @throws ProblemException 503 when it still collides; the work would succeed some time later
+  /// @throws ProblemException 503 when it still collides, when it waited too long, or when too much
+  ///     waits already; the work would succeed some time later
   <T> T retrying(AppId app, Supplier<T> work) {
+    return line.call(app, 1, () -> tried(app, work));
+  }
+
+  private <T> T tried(AppId app, Supplier<T> work) {
     try {
       return once(work);
     } catch (PessimisticLockingFailureException | DuplicateKeyException e) {

@@ -2,12 +2,16 @@ package io.pushplanet.dispatcher.device;
 
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.common.settings.PlatformSettings;
 import java.time.Clock;
 import org.apache.tomcat.util.buf.EncodedSolidusHandling;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 @Configuration(proxyBeanMethods = false)
 class DeviceConfiguration {
@@ -27,5 +31,14 @@ class DeviceConfiguration {
   @Bean
   DeviceCredential deviceCredential(MasterKey masterKey, Clock clock) {
     return new DeviceCredential(masterKey, clock);
+  }
+
+  @Bean
+  Collisions collisions(PlatformTransactionManager transactions, PlatformSettings settings) {
+    TransactionTemplate template = new TransactionTemplate(transactions);
+    // Under REPEATABLE READ, locking a device that has no row yet locks the gap that its row will
+    // fill, and two first registrations next to each other would deadlock again and again.
+    template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+    return new Collisions(template, settings.mysql().poolSize());
   }
 }

@@ -17,9 +17,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /// The devices of the apps, in MySQL. Every change is one transaction, which locks the row of the
 /// device first. Redis is told after the commit. Thread-safe.
@@ -43,7 +40,7 @@ class DeviceRegistry {
       RouteChanges routes,
       DeniedDevices denied,
       FormerUserSessions formerUsers,
-      PlatformTransactionManager transactions,
+      Collisions collisions,
       Clock clock) {
     this.mapper = mapper;
     this.rows = rows;
@@ -52,11 +49,7 @@ class DeviceRegistry {
     this.routes = routes;
     this.denied = denied;
     this.formerUsers = formerUsers;
-    TransactionTemplate template = new TransactionTemplate(transactions);
-    // Under REPEATABLE READ, locking a device that has no row yet locks the gap that its row will
-    // fill, and two first registrations next to each other would deadlock again and again.
-    template.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
-    this.collisions = new Collisions(template);
+    this.collisions = collisions;
     this.clock = clock;
   }
 

@@ -83,7 +83,7 @@ public enum ProblemCode {
       "Give the request id to the operator, who finds it in the log. Repeat with an Idempotency-Key."),
   OVERLOADED(
       503,
-      "Too many large requests at once",
+      "Too many costly requests at once",
       "Send it again after Retry-After with the same Idempotency-Key, or send fewer at once."),
   UNAVAILABLE(
       503,

@@ -4,13 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.common.message.AppId;
+import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -26,7 +29,11 @@ import org.springframework.transaction.support.TransactionOperations;
 class CollisionsTest {
   private static final AppId SHOP = new AppId("shop");
 
-  private final Collisions collisions = new Collisions(TransactionOperations.withoutTransaction());
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final int CONNECTIONS = 10;
+
+  private final Collisions collisions =
+      new Collisions(TransactionOperations.withoutTransaction(), CONNECTIONS);
   private final Deque<DataAccessException> refusals = new ArrayDeque<>();
   private final AtomicInteger tries = new AtomicInteger();
 
@@ -120,5 +127,42 @@ class CollisionsTest {
       }
     }
     assertThat(met).isFalse();
+  }
+
+  @Test
+  void registrations_of_an_app_that_all_wait_leave_connections_to_other_apps() throws Exception {
+    AtomicInteger atWork = new AtomicInteger();
+    CountDownLatch unlocked = new CountDownLatch(1);
+    List<Future<String>> answers = new ArrayList<>();
+    try (var callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      try {
+        for (int i = 0; i < 50; i++) {
+          answers.add(
+              callers.submit(() ->
+                  collisions.retrying(
+                      SHOP,
+                      () -> {
+                        atWork.incrementAndGet();
+                        await(unlocked);
+                        return "registered";
+                      })));
+        }
+        Eventually.within(PATIENCE, () -> assertThat(atWork).hasValue(4));
+
+        assertThat(collisions.retrying(new AppId("other"), () -> "at once")).isEqualTo("at once");
+        assertThat(atWork).hasValue(4);
+      } finally {
+        unlocked.countDown();
+      }
+    }
+    assertThat(answers).filteredOn(answer -> answer.state() == Future.State.SUCCESS).isNotEmpty();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 }
