@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.dashboard.browser.Chromium;
 import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +38,21 @@ class MessagesIT {
         .doesNotContain("0 failed");
     assertThat(admin.get("/messages/" + ended).body())
         .contains("<div class=\"label\">Cancelled</div><div class=\"value\">4</div>");
+  }
+
+  @Test
+  void a_long_list_of_users_is_told_by_number_only_on_the_page_of_its_message() throws Exception {
+    String users =
+        IntStream.range(0, 1_000)
+            .mapToObj(i -> "\"u-" + i + "\"")
+            .collect(Collectors.joining(",", "{\"kind\":\"users\",\"users\":[", "]}"));
+    String message = rows.message("told", "Crowd", "Crowd", users, 12);
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    assertThat(admin.get("/messages").body()).contains(">many users<");
+    assertThat(admin.get("/messages?app=told").body()).contains(">many users<");
+    assertThat(admin.get("/messages/" + message).body()).contains(">1000 users<");
   }
 
   @Test

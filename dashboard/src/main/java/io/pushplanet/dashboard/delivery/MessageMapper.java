@@ -12,12 +12,21 @@ import org.apache.ibatis.annotations.Select;
 
 @Mapper
 interface MessageMapper {
-  String MESSAGE =
+  /// The characters of an audience that a list reads, because it shows only a few words of it. An
+  /// audience may have a megabyte, and those of one page would take a large part of the heap.
+  int AUDIENCE_LISTED = 4_096;
+
+  String FURTHER_COLUMNS =
       """
-      SELECT id, app_id, audience, content, delivery, accepted_at, expires_at, expanded_at, cancelled_at,
+      , content, delivery, accepted_at, expires_at, expanded_at, cancelled_at,
         recipients, delivered, failed, expired, cancelled, duplicates, opened
       FROM messages
       """;
+
+  String MESSAGE = "SELECT id, app_id, audience" + FURTHER_COLUMNS;
+
+  String LISTED_MESSAGE =
+      "SELECT id, app_id, LEFT(audience, " + AUDIENCE_LISTED + ") AS audience" + FURTHER_COLUMNS;
 
   String DELIVERY =
       """
@@ -26,9 +35,10 @@ interface MessageMapper {
       FROM deliveries
       """;
 
-  /// The newest first, beginning after the message `before` of day `day`.
+  /// The newest first, beginning after the message `before` of day `day`. Of a longer audience,
+  /// only the first [#AUDIENCE_LISTED] characters.
   @Select(
-      MESSAGE
+      LISTED_MESSAGE
           + """
           WHERE day <= #{day} AND (day < #{day} OR id < #{before})
           ORDER BY day DESC, id DESC LIMIT #{most}
@@ -36,7 +46,9 @@ interface MessageMapper {
   List<MessageRow> before(
       @Param("day") LocalDate day, @Param("before") String before, @Param("most") int most);
 
-  @Select(MESSAGE + "WHERE app_id = #{app} AND id < #{before} ORDER BY id DESC LIMIT #{most}")
+  /// The newest first, as [#before] reads them.
+  @Select(
+      LISTED_MESSAGE + "WHERE app_id = #{app} AND id < #{before} ORDER BY id DESC LIMIT #{most}")
   List<MessageRow> ofAppBefore(
       @Param("app") AppId app, @Param("before") String before, @Param("most") int most);
 

@@ -13,6 +13,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 
 /// A row of `messages`. Every text that an app gave is escaped on every page.
+///
+/// @param audience JSON; in a list only its first [MessageMapper#AUDIENCE_LISTED] characters
 record MessageRow(
     MessageId id,
     AppId appId,
@@ -70,9 +72,20 @@ record MessageRow(
   }
 
   /// `topic news`, `3 devices`, `(tag news and not tag muted)`; a broadcast channel's id says what
-  /// it is
+  /// it is. Where a list has read only the start of it: `many devices`, `many users`, or `a large
+  /// audience` for one that is made of others.
   public String audienceWords() {
-    return words(tree(audience));
+    JsonNode asked = tree(audience);
+    return asked.isMissingNode() && audience.length() >= MessageMapper.AUDIENCE_LISTED
+        ? wordsOfStart()
+        : words(asked);
+  }
+
+  private String wordsOfStart() {
+    if (audience.startsWith("{\"kind\":\"devices\"")) {
+      return "many devices";
+    }
+    return audience.startsWith("{\"kind\":\"users\"") ? "many users" : "a large audience";
   }
 
   /// Whether its only recipient is not a device but a channel or topic, which a vendor expands.

@@ -2,6 +2,7 @@ package io.pushplanet.dashboard.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.ActivityChannelId;
@@ -9,6 +10,7 @@ import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -81,6 +83,23 @@ class MessageRowTest {
     assertThat(row(condition, "{}", AT, null, 1, 1))
         .returns("Firebase condition 'a' in topics", MessageRow::audienceWords)
         .returns(true, MessageRow::isSpreadByVendor);
+  }
+
+  @Test
+  void an_audience_of_which_a_list_read_the_start_is_told_by_its_kind() {
+    List<String> users = IntStream.range(0, 1_000).mapToObj(i -> "user-" + i).toList();
+    var devices = new Audience.Devices(users.stream().map(DeviceId::new).toList());
+
+    assertThat(listed(devices)).isEqualTo("many devices");
+    assertThat(listed(new Audience.Users(users))).isEqualTo("many users");
+    assertThat(listed(new Audience.Or(List.of(new Audience.Users(users), new Audience.Tag("vip")))))
+        .isEqualTo("a large audience");
+  }
+
+  private static String listed(Audience audience) {
+    String start =
+        WireForm.mapper().writeValueAsString(audience).substring(0, MessageMapper.AUDIENCE_LISTED);
+    return row(start, "{}", AT, null, 1, 1).audienceWords();
   }
 
   private static MessageRow row(
