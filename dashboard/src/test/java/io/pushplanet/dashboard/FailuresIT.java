@@ -165,6 +165,8 @@ class FailuresIT {
         List.of("%C3%BC", "%F0%9F%98%80", "%00", "'%22--", "%25", "x".repeat(2_000))) {
       for (String path :
           List.of(
+              "/apps?find=" + word,
+              "/apps?after=" + word,
               "/devices?app=odd&after=" + word,
               "/devices?app=odd&find=" + word,
               "/devices/odd/d1?before=" + word,
@@ -175,6 +177,7 @@ class FailuresIT {
         assertThat(admin.get(path).statusCode()).as(path).isEqualTo(200);
       }
       assertThat(admin.get("/devices?app=" + word).statusCode()).as(word).isEqualTo(404);
+      assertThat(admin.get("/messages?app=" + word).statusCode()).as(word).isEqualTo(404);
       assertThat(admin.post("/apps", "/apps/odd/keys/" + word + "/revoke").statusCode())
           .as(word)
           .isIn(400, 404);

@@ -61,7 +61,8 @@ class QueryPlansIT {
       case "day" -> java.sql.Date.valueOf(java.time.LocalDate.of(2026, 11, 21));
       case "from", "now", "since", "until" -> java.sql.Timestamp.valueOf("2026-11-21 10:00:00");
       case "most" -> 51;
-      case "id", "device", "user", "after", "name", "without", "provider", "environment" -> "x-500";
+      case "id", "device", "user", "after", "find", "name", "without", "provider", "environment" ->
+          "x-500";
       case "before" -> "5";
       default -> throw new AssertionError("no sample for parameter " + property);
     };

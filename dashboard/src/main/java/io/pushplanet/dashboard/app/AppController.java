@@ -1,6 +1,7 @@
 package io.pushplanet.dashboard.app;
 
 import io.pushplanet.common.access.Scope;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.dashboard.page.Missing;
 import java.security.Principal;
 import java.util.Optional;
@@ -24,8 +25,15 @@ class AppController {
   }
 
   @GetMapping("/apps")
-  String list(Model model) {
-    model.addAttribute("apps", apps.all());
+  String list(
+      @RequestParam(defaultValue = "") String find,
+      @RequestParam(defaultValue = "") String after,
+      Model model) {
+    String wanted = find.strip();
+    String from = AppId.isValid(after) ? after : "";
+    model.addAttribute("find", wanted);
+    model.addAttribute("after", from);
+    model.addAttribute("apps", apps.page(wanted, from));
     return "apps";
   }
 

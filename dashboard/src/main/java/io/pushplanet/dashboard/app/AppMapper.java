@@ -13,8 +13,16 @@ import org.apache.ibatis.annotations.Update;
 
 @Mapper
 interface AppMapper {
-  @Select("SELECT id, name, created_at FROM apps ORDER BY id LIMIT 1000")
-  List<App> apps();
+  /// In the order of their ids, those after `after` whose id or name contains `find`; an empty text
+  /// finds all. May read the whole table to find `most` of them.
+  @Select(
+      """
+      SELECT id, name, created_at FROM apps
+      WHERE id > #{after} AND LOCATE(#{find}, CONCAT(id, ' ', name)) > 0
+      ORDER BY id LIMIT #{most}
+      """)
+  List<App> appsAfter(
+      @Param("find") String find, @Param("after") String after, @Param("most") int most);
 
   @Select("SELECT id, name, created_at FROM apps WHERE id = #{id}")
   Optional<App> app(@Param("id") AppId id);

@@ -5,6 +5,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
 import io.pushplanet.dashboard.page.Missing;
+import io.pushplanet.dashboard.page.Slice;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +16,7 @@ import org.springframework.transaction.annotation.Transactional;
 /// The apps of this installation. Thread-safe.
 @Service
 public class Apps {
+  private static final int PAGE = 50;
   private static final int LONGEST_NAME = 200;
   private static final String NOT_A_NAME = "A name has 1 to " + LONGEST_NAME + " characters.";
 
@@ -30,17 +32,31 @@ public class Apps {
     this.clock = clock;
   }
 
-  /// In the order of their ids, at most 1,000.
-  public List<App> all() {
-    return rows.apps();
+  /// In the order of their ids.
+  ///
+  /// @param find a part of an id or a name, in small letters or capitals; empty for all apps
+  /// @param after an id, or empty to begin with the first app
+  Slice<App> page(String find, String after) {
+    return Slice.of(rows.appsAfter(find, after, PAGE + 1), PAGE, app -> app.id().value());
+  }
+
+  /// What a page offers for the choice of an app.
+  ///
+  /// @param asked the id in its request, perhaps typed by hand and of no app; empty for none
+  public AppChoice choice(String asked) {
+    List<App> some = rows.appsAfter("", "", AppChoice.MAX_LISTED + 1);
+    boolean tooMany = some.size() > AppChoice.MAX_LISTED;
+    String id = asked.strip();
+    return new AppChoice(id, find(id), tooMany ? List.of() : some, tooMany);
+  }
+
+  public Optional<App> find(String id) {
+    return AppId.isValid(id) ? rows.app(new AppId(id)) : Optional.empty();
   }
 
   /// @throws Missing when there is no such app
   public App get(String id) {
-    if (!AppId.isValid(id)) {
-      throw new Missing("no app " + id);
-    }
-    return rows.app(new AppId(id)).orElseThrow(() -> new Missing("no app " + id));
+    return find(id).orElseThrow(() -> new Missing("no app " + id));
   }
 
   /// Locks the row of the app, so that changes of one app wait for each other. Needs a transaction.

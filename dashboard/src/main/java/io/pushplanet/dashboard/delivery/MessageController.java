@@ -2,9 +2,11 @@ package io.pushplanet.dashboard.delivery;
 
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.dashboard.app.AppChoice;
 import io.pushplanet.dashboard.app.Apps;
 import io.pushplanet.dashboard.page.Missing;
 import io.pushplanet.dashboard.page.Slice;
+import jakarta.servlet.http.HttpServletResponse;
 import java.security.Principal;
 import java.time.Clock;
 import java.time.LocalDate;
@@ -44,35 +46,46 @@ class MessageController {
       @RequestParam(defaultValue = "") String app,
       @RequestParam(defaultValue = "") String before,
       @RequestParam(defaultValue = "") String id,
-      Model model) {
+      Model model,
+      HttpServletResponse answer) {
     if (!id.isBlank()) {
       Optional<MessageRow> found = find(id.strip());
       if (found.isPresent()) {
         return "redirect:/messages/" + found.get().id();
       }
     }
-    model.addAttribute("apps", apps.all());
-    model.addAttribute("app", app);
+    AppChoice choice = apps.choice(app);
+    model.addAttribute("apps", choice);
+    model.addAttribute("app", choice.id());
     model.addAttribute("id", id.strip());
     if (!id.isBlank()) {
       model.addAttribute("first", true);
       model.addAttribute("messages", new Slice<MessageRow>(List.of(), null));
       return "messages";
     }
-    boolean first = !MessageId.isValid(before);
-    List<MessageRow> rows;
-    if (app.isEmpty()) {
-      LocalDate day =
-          first
-              ? clock.instant().atOffset(ZoneOffset.UTC).toLocalDate().plusDays(1)
-              : new MessageId(before).day();
-      rows = messages.before(day, first ? NEWEST : before, PAGE + 1);
-    } else {
-      rows = messages.ofAppBefore(apps.get(app).id(), first ? NEWEST : before, PAGE + 1);
+    if (choice.unknown()) {
+      answer.setStatus(HttpServletResponse.SC_NOT_FOUND);
+      model.addAttribute("problem", choice.problem());
+      return "messages";
     }
+    boolean first = !MessageId.isValid(before);
+    List<MessageRow> rows =
+        choice
+            .chosen()
+            .map(one -> messages.ofAppBefore(one.id(), first ? NEWEST : before, PAGE + 1))
+            .orElseGet(() -> first ? newest() : before(new MessageId(before)));
     model.addAttribute("first", first);
     model.addAttribute("messages", Slice.of(rows, PAGE, row -> row.id().value()));
     return "messages";
+  }
+
+  private List<MessageRow> newest() {
+    LocalDate today = clock.instant().atOffset(ZoneOffset.UTC).toLocalDate();
+    return messages.before(today.plusDays(1), NEWEST, PAGE + 1);
+  }
+
+  private List<MessageRow> before(MessageId message) {
+    return messages.before(message.day(), message.value(), PAGE + 1);
   }
 
   @GetMapping("/messages/{id}")

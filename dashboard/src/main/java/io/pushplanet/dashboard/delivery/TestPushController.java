@@ -1,5 +1,6 @@
 package io.pushplanet.dashboard.delivery;
 
+import io.pushplanet.dashboard.app.AppChoice;
 import io.pushplanet.dashboard.app.Apps;
 import java.security.Principal;
 import java.util.OptionalInt;
@@ -29,8 +30,12 @@ class TestPushController {
       @RequestParam(defaultValue = "") String app,
       @RequestParam(defaultValue = "") String device,
       Model model) {
-    model.addAttribute("apps", apps.all());
-    model.addAttribute("app", app);
+    AppChoice choice = apps.choice(app);
+    model.addAttribute("apps", choice);
+    model.addAttribute("app", choice.id());
+    if (choice.unknown() && !model.containsAttribute("problem")) {
+      model.addAttribute("problem", choice.problem());
+    }
     if (!model.containsAttribute("draft")) {
       model.addAttribute(
           "draft",
@@ -57,11 +62,8 @@ class TestPushController {
       @RequestParam String route,
       RedirectAttributes flash) {
     var draft = new TestPush.Draft(audienceKind, audience.strip(), title, body, data, route);
-    TestPush.Result result =
-        AUDIENCES.contains(audienceKind) && ROUTES.contains(route)
-            ? testPush.send(me.getName(), apps.get(app).id(), draft)
-            : new TestPush.Result.Refused("Choose an audience and a route.");
-    switch (result) {
+    AppChoice choice = apps.choice(app);
+    switch (send(me.getName(), choice, draft)) {
       case TestPush.Result.Accepted(var message, var recipients) -> {
         flash.addFlashAttribute("accepted", message.value());
         flash.addFlashAttribute(
@@ -82,8 +84,18 @@ class TestPushController {
                   + " has not answered in time, and may have accepted the push. Look at the messages before you send it again.");
     }
     flash.addFlashAttribute("draft", draft);
-    flash.addAttribute("app", app);
+    flash.addAttribute("app", choice.id());
     return "redirect:/test-push";
+  }
+
+  private TestPush.Result send(String by, AppChoice choice, TestPush.Draft draft) {
+    if (!AUDIENCES.contains(draft.audienceKind()) || !ROUTES.contains(draft.route())) {
+      return new TestPush.Result.Refused("Choose an audience and a route.");
+    }
+    return choice
+        .chosen()
+        .map(one -> testPush.send(by, one.id(), draft))
+        .orElseGet(() -> new TestPush.Result.Refused(choice.problem()));
   }
 
   private static String accepted(OptionalInt recipients) {

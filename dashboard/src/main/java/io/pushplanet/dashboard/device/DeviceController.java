@@ -4,12 +4,14 @@ import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.dashboard.app.AppChoice;
 import io.pushplanet.dashboard.app.Apps;
 import io.pushplanet.dashboard.delivery.Deliveries;
 import io.pushplanet.dashboard.delivery.DeliveryRow;
 import io.pushplanet.dashboard.node.Nodes;
 import io.pushplanet.dashboard.page.Missing;
 import io.pushplanet.dashboard.page.Slice;
+import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.stereotype.Controller;
@@ -41,17 +43,23 @@ class DeviceController {
       @RequestParam(defaultValue = "") String app,
       @RequestParam(defaultValue = "") String find,
       @RequestParam(defaultValue = "") String after,
-      Model model) {
+      Model model,
+      HttpServletResponse answer) {
     String wanted = find.strip();
-    model.addAttribute("apps", apps.all());
-    model.addAttribute("app", app);
+    AppChoice choice = apps.choice(app);
+    model.addAttribute("apps", choice);
+    model.addAttribute("app", choice.id());
     model.addAttribute("find", wanted);
     String from = DeviceId.isValid(after) ? after : "";
     model.addAttribute("after", from);
-    if (app.isEmpty()) {
+    if (choice.unknown()) {
+      answer.setStatus(HttpServletResponse.SC_NOT_FOUND);
+      model.addAttribute("problem", choice.problem());
+    }
+    if (choice.chosen().isEmpty()) {
       return "devices";
     }
-    AppId id = apps.get(app).id();
+    AppId id = choice.chosen().get().id();
     if (wanted.isEmpty()) {
       model.addAttribute(
           "devices",
