@@ -17,7 +17,9 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /// A connected device: its subscription, its [Window] of unacknowledged messages, and the messages
@@ -26,8 +28,10 @@ import org.jspecify.annotations.Nullable;
 /// [#presume] and [#subscription].
 ///
 /// A packet id names a message only on this connection, and is not reused while its message is
-/// unacknowledged, however long that takes. No message is sent twice on one connection: redelivery
-/// happens only on reconnect, with DUP, also if another node has sent the message ([Repeats]).
+/// unacknowledged, however long that takes. Each session begins at an id of its own, because a
+/// client that acknowledges by hand may send the PUBACK of an earlier connection's message on this
+/// one. No message is sent twice on one connection: redelivery happens only on reconnect, with DUP,
+/// also if another node has sent the message ([Repeats]).
 ///
 /// A device that fills its window and acknowledges nothing is *unresponsive*: until it acknowledges
 /// again, no message waits for it and new messages are answered at once. So such a device holds at
@@ -66,18 +70,22 @@ public final class DeviceSession {
   private volatile boolean presumed;
 
   /// What all sessions of a node have in common.
+  ///
+  /// @param packetIdBefore of a session's epoch: the packet id, from 0 to 65,534, after which the
+  ///     session begins
   public record Shared(
       SessionLimits limits,
       SessionMetrics metrics,
       LateAcknowledgements late,
       Repeats repeats,
-      InstantSource clock) {
+      InstantSource clock,
+      LongToIntFunction packetIdBefore) {
     public Shared(
         SessionLimits limits,
         SessionMetrics metrics,
         LateAcknowledgements late,
         InstantSource clock) {
-      this(limits, metrics, late, new Repeats(), clock);
+      this(limits, metrics, late, new Repeats(), clock, DeviceSession::packetIdBefore);
     }
   }
 
@@ -117,6 +125,13 @@ public final class DeviceSession {
     this.shared = shared;
     this.owner = owner;
     this.connectedNanos = loop().nowNanos();
+    this.lastPacketId = shared.packetIdBefore().applyAsInt(epoch);
+  }
+
+  /// By a hash, so that the ids of two sessions with full windows of 16 meet once in some two
+  /// thousand pairs.
+  private static int packetIdBefore(long epoch) {
+    return new SplittableRandom(epoch).nextInt(Window.LAST_PACKET_ID);
   }
 
   /// Makes a new key on each call; the session holds the key in a smaller form.

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// The messages of one session that are in flight, in the order in which they were sent. While none
 /// is in flight, a session holds the shared [#empty]. Confined to its event loop.
 final class Window extends Backlog<InFlight> {
-  private static final int LAST_PACKET_ID = 0xFFFF;
+  static final int LAST_PACKET_ID = 0xFFFF;
   private static final Window EMPTY = new Window(0);
 
   private Window(int room) {

@@ -302,8 +302,10 @@ class BroadcastLaneTest {
   /// Acknowledges for the first device that has an unanswered message.
   private void acknowledgeOne() {
     for (int number = 0; number < clients.size(); number++) {
-      if (!clients.get(number).sent.isEmpty() && !answers.containsKey(number)) {
-        Objects.requireNonNull(table.find(key(number))).acknowledged(1, ReasonCode.SUCCESS);
+      Client client = clients.get(number);
+      if (!client.sent.isEmpty() && !answers.containsKey(number)) {
+        Objects.requireNonNull(table.find(key(number)))
+            .acknowledged(client.lastPacketId(), ReasonCode.SUCCESS);
         return;
       }
     }

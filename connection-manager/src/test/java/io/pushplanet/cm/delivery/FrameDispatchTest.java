@@ -71,8 +71,8 @@ class FrameDispatchTest {
     var last = device("d3", new QuietClient(loop));
 
     dispatch("d1", "d2", "d3");
-    acknowledge("d1");
-    acknowledge("d3");
+    acknowledge("d1", first);
+    acknowledge("d3", last);
 
     assertThat(first.sent).hasSize(1);
     assertThat(last.sent).hasSize(1);
@@ -94,15 +94,15 @@ class FrameDispatchTest {
 
   @Test
   void a_target_without_a_device_is_answered_and_its_neighbours_get_the_message() {
-    device("d1", new QuietClient(loop));
-    device("d3", new QuietClient(loop));
+    var first = device("d1", new QuietClient(loop));
+    var last = device("d3", new QuietClient(loop));
 
     var frame = WireForm.write(frame("d1", "gone", "d3"));
     var withoutDevice =
         new String(frame, StandardCharsets.UTF_8).replace(",\"device\":\"gone\"", "");
     dispatch(WireForm.read(withoutDevice.getBytes(StandardCharsets.UTF_8), NodeFrame.class));
-    acknowledge("d1");
-    acknowledge("d3");
+    acknowledge("d1", first);
+    acknowledge("d3", last);
 
     assertThat(answers)
         .isEqualTo(Map.of(0, Result.DELIVERED, 1, Result.NOT_HERE, 2, Result.DELIVERED));
@@ -163,8 +163,8 @@ class FrameDispatchTest {
     loop.turn();
   }
 
-  private void acknowledge(String id) {
-    session(id).acknowledged(1, ReasonCode.SUCCESS);
+  private void acknowledge(String id, QuietClient client) {
+    session(id).acknowledged(client.lastPacketId(), ReasonCode.SUCCESS);
   }
 
   private DeviceSession session(String id) {

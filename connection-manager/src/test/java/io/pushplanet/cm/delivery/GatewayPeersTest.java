@@ -59,11 +59,12 @@ class GatewayPeersTest {
     try (var sockets = sockets()) {
       var first = device(sockets, "d1");
       var second = device(sockets, "d2");
-      onLoop(sockets, () -> connectAndBroadcast(sockets, List.of(first, second)));
+      onLoop(
+          sockets, () -> connectAndBroadcast(sockets, List.of(first.session(), second.session())));
 
-      onLoop(sockets, () -> first.acknowledged(1, ReasonCode.SUCCESS));
+      onLoop(sockets, first::acknowledge);
       assertThat(reported(sockets)).as("the time to gather is not over").isEmpty();
-      sockets.loop().execute(() -> second.acknowledged(1, ReasonCode.SUCCESS));
+      sockets.loop().execute(second::acknowledge);
       sockets.stop();
 
       assertThat(reported()).containsExactly(new NodeOutcomes("f1", List.of(), List.of(0, 1)));
@@ -97,13 +98,19 @@ class GatewayPeersTest {
         connection -> new MqttLink(connection, link -> gateways.accepted(link, _ -> {})));
   }
 
-  private DeviceSession device(FakeSockets sockets, String name) {
+  private record Device(DeviceSession session, QuietClient client) {
+    void acknowledge() {
+      session.acknowledged(client.lastPacketId(), ReasonCode.SUCCESS);
+    }
+  }
+
+  private Device device(FakeSockets sockets, String name) {
+    var client = new QuietClient(sockets.loop());
     var session =
-        aSession(new DeviceKey(APP, new DeviceId(name)))
-            .at(new QuietClient(sockets.loop()), SessionBuilder.shared(clock));
+        aSession(new DeviceKey(APP, new DeviceId(name))).at(client, SessionBuilder.shared(clock));
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     table.put(session);
-    return session;
+    return new Device(session, client);
   }
 
   private void connectAndBroadcast(FakeSockets sockets, List<DeviceSession> to) {

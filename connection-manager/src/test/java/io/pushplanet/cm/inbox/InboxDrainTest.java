@@ -90,7 +90,7 @@ class InboxDrainTest {
 
   private void acknowledgeAll() {
     while (acknowledged < client.sent.size()) {
-      session.acknowledged(++acknowledged, ReasonCode.SUCCESS);
+      session.acknowledged(client.packetIds().get(acknowledged++), ReasonCode.SUCCESS);
       loop.turn();
     }
     loop.turn();

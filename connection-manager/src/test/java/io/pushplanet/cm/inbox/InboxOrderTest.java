@@ -233,7 +233,7 @@ class InboxOrderTest {
 
   private void acknowledge(int packets) {
     for (int left = packets; left > 0 && acknowledged < client.sent.size(); left--) {
-      session.acknowledged(++acknowledged, ReasonCode.SUCCESS);
+      session.acknowledged(client.packetIds().get(acknowledged++), ReasonCode.SUCCESS);
       loop.turn();
     }
   }

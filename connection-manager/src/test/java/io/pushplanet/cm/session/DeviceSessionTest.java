@@ -38,8 +38,9 @@ class DeviceSessionTest {
   private final List<Settlement> settled = new ArrayList<>();
   private final List<DeliveryEvent> told = new ArrayList<>();
   private final AtOnceLoop loop = new AtOnceLoop();
+  private final QuietClient device = new QuietClient(loop);
   // Takes one message at a time.
-  private final DeviceSession session = session(new QuietClient(loop), 1);
+  private final DeviceSession session = session(device, 1);
 
   @Test
   void a_qos_0_message_is_settled_by_the_socket_whatever_the_later_subscription() {
@@ -137,7 +138,7 @@ class DeviceSessionTest {
     offer(TimeUnit.SECONDS.toNanos(1));
     loop.nowNanos = TimeUnit.SECONDS.toNanos(2);
 
-    session.acknowledged(1, ReasonCode.SUCCESS);
+    session.acknowledged(device.lastPacketId(), ReasonCode.SUCCESS);
 
     assertThat(settled).containsExactly(new Settlement.Delivered(clock.instant()));
     assertThat(told).containsExactly(LateAcknowledgements.event(DEVICE, MESSAGE, clock.instant()));
@@ -148,7 +149,7 @@ class DeviceSessionTest {
     session.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
     offer(TimeUnit.SECONDS.toNanos(1));
 
-    session.acknowledged(1, ReasonCode.SUCCESS);
+    session.acknowledged(device.lastPacketId(), ReasonCode.SUCCESS);
 
     assertThat(settled).containsExactly(Settlement.DELIVERED);
     assertThat(told).isEmpty();
@@ -165,7 +166,7 @@ class DeviceSessionTest {
     slow.offer(message(OTHER, deadline));
     loop.nowNanos = TimeUnit.SECONDS.toNanos(10);
 
-    slow.acknowledged(1, ReasonCode.SUCCESS);
+    slow.acknowledged(client.lastPacketId(), ReasonCode.SUCCESS);
     slow.offer(message(THIRD, deadline));
 
     assertThat(client.sent).hasSize(1);
@@ -207,7 +208,7 @@ class DeviceSessionTest {
     var left = session.end();
 
     assertForgotten(origin);
-    assertThat(left).singleElement().returns(1, Unacknowledged::packetId);
+    assertThat(left).singleElement().returns(device.lastPacketId(), Unacknowledged::packetId);
   }
 
   @Test
@@ -216,7 +217,7 @@ class DeviceSessionTest {
     var leaving = leavingWithAMessageInFlight(client);
     assertThat(client.told).isEmpty();
 
-    leaving.acknowledged(1, ReasonCode.SUCCESS);
+    leaving.acknowledged(client.lastPacketId(), ReasonCode.SUCCESS);
 
     assertThat(client.told).containsExactly(ReasonCode.USE_ANOTHER_SERVER);
   }
@@ -248,7 +249,7 @@ class DeviceSessionTest {
 
     assertThat(client.sent).map(DeviceSessionTest::isDuplicate).containsExactly(false, true);
     assertThat(metrics.redelivered.count()).isEqualTo(1);
-    resumed.acknowledged(2, ReasonCode.SUCCESS);
+    resumed.acknowledged(client.lastPacketId(), ReasonCode.SUCCESS);
     assertThat(settled).as("in time").containsExactly(Settlement.DELIVERED);
   }
 
@@ -276,6 +277,34 @@ class DeviceSessionTest {
 
     assertThat(resumed.mayHaveReceived(resumed.end())).containsExactly(MESSAGE, OTHER);
     assertThat(resumed.mayHaveReceived(List.of())).isEmpty();
+  }
+
+  /// The client acknowledges by hand, and was connected to another node before: its PUBACK for a
+  /// message of that connection comes on this one.
+  @Test
+  void a_late_puback_of_an_earlier_connection_settles_no_message_of_this_one() {
+    var earlier = new QuietClient(loop);
+    offerWindow(earlier, 1_795_000_000_000L);
+    var late = earlier.packetIds();
+
+    for (long secondsLater = 1; secondsLater <= 100; secondsLater++) {
+      var next = new QuietClient(loop);
+      var resumed = offerWindow(next, 1_795_000_000_000L + secondsLater * 1_000);
+
+      late.forEach(packetId -> resumed.acknowledged(packetId, ReasonCode.SUCCESS));
+
+      assertThat(settled).as("after %s s", secondsLater).isEmpty();
+    }
+  }
+
+  private DeviceSession offerWindow(QuietClient client, long epoch) {
+    var resumed =
+        aSession(DEVICE).window(3).epoch(epoch).at(client, SessionBuilder.shared(metrics, clock));
+    resumed.subscribe(Subscription.of(QoS.AT_LEAST_ONCE, 0));
+    for (MessageId id : List.of(MESSAGE, OTHER, THIRD)) {
+      resumed.offer(message(id, OutboundMessage.NO_DEADLINE));
+    }
+    return resumed;
   }
 
   private static boolean isDuplicate(byte[] publish) {

@@ -12,6 +12,7 @@ import io.pushplanet.cm.mqtt.link.PlainLink;
 import io.pushplanet.cm.transport.AtOnceLoop;
 import io.pushplanet.cm.transport.Loop;
 import io.pushplanet.common.message.MessageId;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,25 @@ public class QuietClient implements DeviceSession.Owner, PlainLink {
   public QuietClient(Loop loop, MqttVersion version) {
     this.loop = loop;
     this.version = version;
+  }
+
+  /// The packet id of the last message, which was sent at QoS 1.
+  public int lastPacketId() {
+    return packetIds().getLast();
+  }
+
+  /// The packet ids of the messages, which were all sent at QoS 1.
+  public List<Integer> packetIds() {
+    return sent.stream().map(QuietClient::packetId).toList();
+  }
+
+  private static int packetId(byte[] publish) {
+    var packet = ByteBuffer.wrap(publish).position(1);
+    while (packet.get() < 0) {
+      // The remaining length goes on.
+    }
+    int topicBytes = packet.getShort();
+    return packet.getShort(packet.position() + topicBytes) & 0xFFFF;
   }
 
   @Override

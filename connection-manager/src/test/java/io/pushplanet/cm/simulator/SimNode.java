@@ -25,6 +25,7 @@ import io.pushplanet.cm.mqtt.codec.PacketLimits;
 import io.pushplanet.cm.session.DetachedWindows;
 import io.pushplanet.cm.session.DeviceSession;
 import io.pushplanet.cm.session.LateAcknowledgements;
+import io.pushplanet.cm.session.Repeats;
 import io.pushplanet.cm.session.SessionLimits;
 import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
@@ -175,7 +176,10 @@ final class SimNode {
                         ? 1
                         : LateAcknowledgements.MAX,
                     _ -> {}),
-                clock),
+                new Repeats(),
+                clock,
+                // Ids of former sessions come again, which in life is rare.
+                _ -> 0),
             stores.new InboxOf(this),
             new InboundFlow.Shared(
                 uplinks, new DeviceRates(0, 1, 0, 1), UPLINK_METRICS, ADMISSION_METRICS, 8),
