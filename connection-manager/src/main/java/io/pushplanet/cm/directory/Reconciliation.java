@@ -25,19 +25,21 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// Compares this node's sessions with the directory, in bulk: announces the sessions that the
 /// directory does not know, and ends those whose device another node owns. Compares all sessions at
 /// once when there is a reason to; otherwise a few at a time, so that each session's turn comes
-/// once in [DirectorySettings#verifyEvery] and idle devices cost next to nothing. Thread-safe
-/// except for [#next]; calls block.
+/// once in [DirectorySettings#verifyEvery] and idle devices cost next to nothing. That turn also has
+/// each session remembered again once a day. Thread-safe except for [#next]; calls block.
 final class Reconciliation {
   private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
   static final Duration PAUSE_WHILE_AWAY = Duration.ofSeconds(1);
   private static final Duration WAITS_IN_SOCKETS = Duration.ofSeconds(10);
+  private static final Duration REMEMBER_EVERY = Duration.ofDays(1);
   private static final Runnable IGNORE = () -> {};
   // Tells whether the directory answers; no device has this key.
   private static final DeviceKey PROBE = new DeviceKey(new AppId("nobody"), new DeviceId("nobody"));
@@ -52,6 +54,8 @@ final class Reconciliation {
   private final InstantSource clock;
   private final Duration every;
   private final long passesPerPatrol;
+  private final long passesPerRemembering;
+  private final Consumer<DeviceSession> remember;
   // Confined to the thread that calls #next, as is `pass`.
   private Iterator<DeviceSession> ahead = Collections.emptyIterator();
   private long pass;
@@ -64,6 +68,7 @@ final class Reconciliation {
   private final Set<DeviceKey> arrivingUncompared = ConcurrentHashMap.newKeySet();
   private volatile long announcedAtMillis;
 
+  /// @param remember stores the session in the directory again; called on its loop
   Reconciliation(
       Directory directory,
       DirectoryHealth health,
@@ -73,7 +78,8 @@ final class Reconciliation {
       InboxPatrol patrol,
       DirectoryMetrics metrics,
       InstantSource clock,
-      DirectorySettings settings) {
+      DirectorySettings settings,
+      Consumer<DeviceSession> remember) {
     this.directory = directory;
     this.health = health;
     this.node = node;
@@ -84,6 +90,8 @@ final class Reconciliation {
     this.clock = clock;
     this.every = settings.verifyEvery();
     this.passesPerPatrol = Math.max(1, settings.patrolEvery().dividedBy(every));
+    this.passesPerRemembering = Math.max(1, REMEMBER_EVERY.dividedBy(every));
+    this.remember = remember;
   }
 
   /// How long to wait before [#next], so that one bulk of sessions is due, within limits.
@@ -122,10 +130,11 @@ final class Reconciliation {
         }
         try {
           compare(some, IGNORE);
+          rememberAgain(some);
         } finally {
           // Also when the directory is away: it does not hold the inboxes, and the next turn of
           // these sessions may come half an hour later.
-          patrol.lookInto(some.stream().filter(this::isPatrolled).toList());
+          patrol.lookInto(some.stream().filter(each -> isDue(each, passesPerPatrol)).toList());
         }
         due -= some.size();
       }
@@ -146,8 +155,20 @@ final class Reconciliation {
     return some;
   }
 
-  private boolean isPatrolled(DeviceSession session) {
-    return Math.floorMod(session.key().hashCode() - pass, passesPerPatrol) == 0;
+  /// The directory keeps a session for
+  /// [io.pushplanet.cm.session.SessionTerms#LONGEST_EXPIRY] from when it was remembered last, and a
+  /// connection may last longer.
+  private void rememberAgain(List<DeviceSession> some) {
+    for (DeviceSession session : some) {
+      if (isDue(session, passesPerRemembering)) {
+        session.loop().execute(() -> remember.accept(session));
+      }
+    }
+  }
+
+  /// Whether the session's turn comes in this pass, as it does once in so many.
+  private boolean isDue(DeviceSession session, long passes) {
+    return Math.floorMod(session.key().hashCode() - pass, passes) == 0;
   }
 
   /// Compares all sessions. A small probe shows first whether the directory answers: comparing a

@@ -133,7 +133,16 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
     var patrol = new InboxPatrol(table, parked, workers);
     this.reconciliation =
         new Reconciliation(
-            directory, health, node, table, arrivals, patrol, metrics, clock, settings);
+            directory,
+            health,
+            node,
+            table,
+            arrivals,
+            patrol,
+            metrics,
+            clock,
+            settings,
+            this::rememberAgain);
     this.loop =
         new ReconciliationLoop(
             reconciliation, patrol, health, pendingReleases, background::sendPendingReleases);
@@ -308,6 +317,13 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   public void remember(DeviceSession session) {
     if (session.terms().isPersistent() && !session.isPresumed()) {
       background.remember(session);
+    }
+  }
+
+  /// On the session's loop: its end, too, is told from there, and must be the last word.
+  private void rememberAgain(DeviceSession session) {
+    if (!session.isGone() && !session.isLost() && session.subscription() != null) {
+      remember(session);
     }
   }
 

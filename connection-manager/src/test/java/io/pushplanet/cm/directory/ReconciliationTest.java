@@ -181,6 +181,51 @@ class ReconciliationTest extends RegistrarScene {
     assertThat(directory.asked).containsAll(sessions.stream().map(DeviceSession::key).toList());
   }
 
+  /// Redis keeps a session for 30 days from when it was remembered last, and a device may stay
+  /// connected for longer (MQTT-4.1.0-1).
+  @Test
+  void the_session_of_a_connected_device_is_remembered_again_each_day() {
+    directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
+
+    for (int day = 1; day <= 3; day++) {
+      aDayGoesBy();
+
+      assertThat(directory.commands)
+          .hasSize(day)
+          .containsOnly(new Command.Remember(DEVICE, EPOCH, AT_ONE, ENDS));
+    }
+  }
+
+  @Test
+  void a_session_that_has_no_subscription_or_has_ended_is_not_remembered_again() {
+    directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
+    session.unsubscribe();
+    aDayGoesBy();
+    assertThat(directory.commands).isEmpty();
+
+    session.subscribe(AT_ONE);
+    session.end();
+    aDayGoesBy();
+
+    assertThat(directory.commands).isEmpty();
+  }
+
+  @Test
+  void a_presumed_session_is_not_remembered_again() {
+    registrar.compareAll();
+    directory.owned.put(DEVICE, new SessionOwner(new NodeId("a"), EPOCH));
+
+    aDayGoesBy();
+
+    assertThat(directory.commands).isEmpty();
+  }
+
+  private void aDayGoesBy() {
+    for (int minutes = 0; minutes < 24 * 60; minutes += 5) {
+      registrar.compareNext(Duration.ofMinutes(5));
+    }
+  }
+
   @Test
   void repeated_subscribes_of_a_device_are_one_command() {
     var sender = new ArrayDeque<Runnable>();
