@@ -25,7 +25,7 @@ public sealed interface InboxPage {
     }
 
     /// These rows of a device's own, together with all its broadcasts. Of each collapse key only
-    /// the newest message is due. A broadcast that is newer than the last row of an incomplete page
+    /// the newest message is due; one that is over displaces no older one. A broadcast that is newer than the last row of an incomplete page
     /// waits for the next page.
     public Rows with(List<InboxRow> broadcasts) {
       List<InboxRow> all = new ArrayList<>(rows);
@@ -56,7 +56,7 @@ public sealed interface InboxPage {
         newest.put(row.slot(), row.message());
       }
       for (InboxRow row : broadcasts) {
-        if (row.fate() != Fate.CANCELLED) {
+        if (row.fate() == Fate.DUE) {
           newest.merge(
               row.slot(), row.message(), (one, other) -> one.compareTo(other) > 0 ? one : other);
         }

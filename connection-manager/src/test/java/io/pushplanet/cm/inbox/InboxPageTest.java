@@ -64,6 +64,19 @@ class InboxPageTest {
     assertThat(page.rows()).extracting(InboxRow::position).containsExactly(0L, 9L, 9L, 11L);
   }
 
+  @Test
+  void a_newer_message_that_is_over_displaces_no_older_one_of_its_collapse_key() {
+    for (var over : List.of(InboxRow.Fate.EXPIRED, InboxRow.Fate.CANCELLED)) {
+      var newer = row(2, "slot-1", 10, over);
+      assertThat(new InboxPage.Rows(List.of(), false).with(List.of(row(1, 9), newer)).rows())
+          .extracting(InboxRow::fate)
+          .containsExactly(InboxRow.Fate.DUE, over);
+      assertThat(new InboxPage.Rows(List.of(row(1, 0)), false).with(List.of(newer)).rows())
+          .extracting(InboxRow::fate)
+          .containsExactly(InboxRow.Fate.DUE, over);
+    }
+  }
+
   private static List<MessageId> ids(int... numbers) {
     return IntStream.of(numbers).mapToObj(InboxPageTest::id).toList();
   }
@@ -73,14 +86,10 @@ class InboxPageTest {
   }
 
   private static InboxRow row(int number, long seq) {
-    return new InboxRow(
-        DEVICE,
-        "slot-" + number,
-        id(number),
-        Binary.of("payload"),
-        1_000,
-        seq,
-        seq,
-        InboxRow.Fate.DUE);
+    return row(number, "slot-" + number, seq, InboxRow.Fate.DUE);
+  }
+
+  private static InboxRow row(int number, String slot, long seq, InboxRow.Fate fate) {
+    return new InboxRow(DEVICE, slot, id(number), Binary.of("payload"), 1_000, seq, seq, fate);
   }
 }
