@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.cm.transport.Pressure.Kind;
 import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class PressureTest {
@@ -50,19 +49,6 @@ class PressureTest {
     heap.look();
 
     assertThat(heap.isFull()).isFalse();
-  }
-
-  @Test
-  void the_kernel_says_how_often_the_line_was_full() {
-    var netstat =
-        List.of(
-            "TcpExt: SyncookiesSent ListenOverflows ListenDrops",
-            "TcpExt: 0 17 18",
-            "IpExt: InNoRoutes",
-            "IpExt: 4");
-
-    assertThat(TransportWatch.overflows(netstat)).isEqualTo(17);
-    assertThat(TransportWatch.overflows(List.of())).isZero();
   }
 
   private double gauge(String kind) {
