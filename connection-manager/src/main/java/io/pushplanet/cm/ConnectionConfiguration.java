@@ -32,8 +32,9 @@ import org.springframework.context.annotation.Configuration;
 
 @Configuration(proxyBeanMethods = false)
 class ConnectionConfiguration {
-  // Topic, packet id and properties around the largest uplink.
-  private static final int PACKET_ROOM = 512;
+  // Around the largest uplink: the longest topic, all properties, the packet id and the lengths.
+  private static final int PACKET_ROOM =
+      PacketLimits.TOPIC_BYTES + PacketLimits.UNAUTHENTICATED.propertyBytes() + 16;
 
   @Bean
   SessionMetrics sessionMetrics(MeterRegistry meters) {

@@ -113,6 +113,29 @@ class UplinkStatementsIT extends ConnectScene {
   }
 
   @Test
+  void the_largest_payload_and_the_most_properties_fit_into_one_packet() throws Exception {
+    // A property's identifier and the lengths of its texts take five bytes.
+    var value = "x".repeat(PacketLimits.UNAUTHENTICATED.propertyBytes() - 5 - "name".length());
+    var largest =
+        uplink(1, "y".repeat(4_096), false, MqttProperties.builder().user("name", value).build());
+    try (var client = at.raw(MqttVersion.V5)) {
+      var limits =
+          client
+              .send(RawClient.connect(MqttVersion.V5, device))
+              .expect(MqttPacket.ConnAck.class)
+              .properties();
+      assertThat(limits.number(PropertyId.MAXIMUM_PACKET_SIZE, 0))
+          .isGreaterThanOrEqualTo(new PacketEncoder().encode(largest, MqttVersion.V5).length);
+
+      assertThat(client.send(largest).expect(MqttPacket.PubAck.class).reason())
+          .isEqualTo(ReasonCode.SUCCESS);
+    }
+
+    assertThat(userPropertiesOfUplinks())
+        .containsExactly(Optional.of("[[\"name\",\"" + value + "\"]]"));
+  }
+
+  @Test
   void mqtt_3_3_4_7_a_client_past_the_receive_maximum_is_told_and_closed() throws Exception {
     try (var client = at.raw(MqttVersion.V5)) {
       client.send(RawClient.connect(MqttVersion.V5, device));
