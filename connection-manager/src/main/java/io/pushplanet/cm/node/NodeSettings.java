@@ -109,7 +109,7 @@ record NodeSettings(
       @Positive @DefaultValue("1024") int backlog) {}
 
   /// @param maxSessions most devices on this node; the next device is told Server busy, or to go
-  ///     elsewhere
+  ///     elsewhere. The process needs 1,000 file descriptors more
   /// @param serverReference `host:port` told to MQTT 5 clients while this node is full or leaving;
   ///     blank names another node, if one with a `cm.device-host` is alive
   /// @param connectsPerSecond connections per second of each listener; others wait in the kernel's

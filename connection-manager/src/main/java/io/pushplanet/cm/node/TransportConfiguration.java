@@ -6,6 +6,7 @@ import io.pushplanet.cm.delivery.GatewayPeers;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.keepalive.Networks;
 import io.pushplanet.cm.mqtt.link.MqttLink;
+import io.pushplanet.cm.transport.Descriptors;
 import io.pushplanet.cm.transport.Heap;
 import io.pushplanet.cm.transport.Listener;
 import io.pushplanet.cm.transport.Transport;
@@ -21,12 +22,19 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /// The node's listeners, and what runs behind them.
 @Configuration(proxyBeanMethods = false)
 class TransportConfiguration {
+  private static final Logger LOG = LoggerFactory.getLogger(TransportConfiguration.class);
+
+  /// Descriptors for the reserve, the listeners, gateways, and devices that are told Server busy.
+  private static final long ROOM_BESIDE_SESSIONS = 1_000;
+
   /// For random choices and jitter on the loops: takes no lock, which `SecureRandom` does.
   static final RandomGenerator EACH_THREADS_OWN = () -> ThreadLocalRandom.current().nextLong();
 
@@ -86,6 +94,7 @@ class TransportConfiguration {
         settings.keepAlive().learn()
             ? new Networks(settings.keepAlive().networks(), clock, EACH_THREADS_OWN, meters)
             : null;
+    warnOfFewDescriptors(Descriptors.ofThisProcess(), settings.admission().maxSessions());
     List<Listener> listeners = deviceListeners(settings, networks, pipeline, clock);
     listeners.add(gatewayListener(settings, gateways, pipeline));
     var transport =
@@ -93,6 +102,19 @@ class TransportConfiguration {
     // Devices connect from here on, while the rest of the node is still starting.
     transport.onStandstill(registrar::stoodStill);
     return transport;
+  }
+
+  private static void warnOfFewDescriptors(Descriptors descriptors, int maxSessions) {
+    if (!descriptors.suffice(maxSessions)) {
+      LOG.warn(
+          "event=few_descriptors limit={} max_sessions={} meaning=\"devices wait in the kernel's line"
+              + " where they would hold more than {} descriptors: raise ulimit -n to {} or more, or"
+              + " lower cm.admission.max-sessions\"",
+          descriptors.limit(),
+          maxSessions,
+          descriptors.limit() - descriptors.reserve(),
+          maxSessions + ROOM_BESIDE_SESSIONS);
+    }
   }
 
   private static List<Listener> deviceListeners(

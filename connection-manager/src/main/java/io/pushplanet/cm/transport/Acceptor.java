@@ -64,6 +64,10 @@ final class Acceptor {
         rest(Pressure.Kind.HEAP, REST_NANOS);
         return;
       }
+      if (loop.descriptors.areScarce() && !listener.trusted()) {
+        rest(Pressure.Kind.DESCRIPTORS, REST_NANOS);
+        return;
+      }
       if (loop.unauthenticatedBudget(listener).isNearlySpent()) {
         rest(Pressure.Kind.UNAUTHENTICATED_BYTES, REST_NANOS);
         return;

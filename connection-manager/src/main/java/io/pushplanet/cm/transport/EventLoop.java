@@ -46,6 +46,9 @@ public final class EventLoop implements Loop {
   /// How much of a turn may go by with closing connections whose peers have left.
   static final long LEFT_SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
+  /// A poller's own: epoll's, and the one that wakes it up.
+  private static final int POLLER_DESCRIPTORS = 2;
+
   private static final int SHARED_BUFFER_BYTES = 64 * 1024;
 
   final ByteBuffer readBuffer = ByteBuffer.allocateDirect(SHARED_BUFFER_BYTES);
@@ -58,6 +61,7 @@ public final class EventLoop implements Loop {
   final HandshakeQueue handshakes;
   final Pressure pressure;
   final Heap heap;
+  final Descriptors descriptors;
   final HeldSockets held;
   final Shedding shedding;
 
@@ -102,6 +106,7 @@ public final class EventLoop implements Loop {
       HandshakeQueue handshakes,
       Pressure pressure,
       Heap heap,
+      Descriptors descriptors,
       LongSupplier nanoTime) {}
 
   EventLoop(int number, Shared shared) throws IOException {
@@ -115,9 +120,11 @@ public final class EventLoop implements Loop {
     this.heap = shared.heap();
     this.shedding = new Shedding(heap, shared.partials());
     this.devices = new AuthenticatedPeers(shared.partials());
-    this.held = new HeldSockets(gate, settings.loops());
+    this.descriptors = shared.descriptors();
+    this.held = new HeldSockets(gate, descriptors, settings.loops());
     this.nanoTime = shared.nanoTime();
     this.poller = settings.sockets().open();
+    descriptors.opened(POLLER_DESCRIPTORS);
     this.thread = Thread.ofPlatform().name("cm-loop-" + number).unstarted(this::run);
     this.nowNanos = nanoTime.getAsLong();
     this.nextSweepNanos = nowNanos + SWEEP_NANOS;
@@ -173,6 +180,7 @@ public final class EventLoop implements Loop {
     ListeningSocket socket = poller.listen(address, backlog, settings.userTimeout());
     var acceptor = new Acceptor(this, socket, listener, rate);
     acceptors.add(acceptor);
+    descriptors.opened(1);
     socket.open(acceptor);
     return socket.port();
   }
@@ -205,6 +213,7 @@ public final class EventLoop implements Loop {
     connection.place = connections.size();
     connections.add(connection);
     count.incrementAndGet();
+    descriptors.opened(1);
   }
 
   void onStandstill(Standstill after) {
@@ -222,6 +231,7 @@ public final class EventLoop implements Loop {
 
   private void closeListeners() {
     acceptors.forEach(Acceptor::close);
+    descriptors.closed(acceptors.size());
     acceptors.clear();
   }
 
@@ -269,6 +279,7 @@ public final class EventLoop implements Loop {
       last.place = connection.place;
     }
     count.decrementAndGet();
+    descriptors.closed(1);
   }
 
   private void run() {

@@ -10,20 +10,23 @@ import java.util.PriorityQueue;
 /// is bounded; a further socket is reset immediately. Confined to its loop.
 final class HeldSockets {
   private final AcceptGate gate;
+  private final Descriptors descriptors;
   private final int most;
   private final PriorityQueue<Held> held =
       new PriorityQueue<>(Comparator.comparingLong(Held::untilNanos));
 
   private record Held(Wire wire, long untilNanos) {}
 
-  HeldSockets(AcceptGate gate, int loops) {
+  HeldSockets(AcceptGate gate, Descriptors descriptors, int loops) {
     this.gate = gate;
+    this.descriptors = descriptors;
     this.most = gate.maxHeld() / loops;
   }
 
   void hold(Wire wire, long nowNanos) {
     if (held.size() < most) {
       held.add(new Held(wire, nowNanos + gate.holdNanos()));
+      descriptors.opened(1);
     } else {
       wire.reset();
     }
@@ -41,11 +44,13 @@ final class HeldSockets {
         first = held.peek()) {
       held.remove();
       first.wire().reset();
+      descriptors.closed(1);
     }
   }
 
   void closeAll() {
     held.forEach(one -> one.wire().reset());
+    descriptors.closed(held.size());
     held.clear();
   }
 }

@@ -22,8 +22,8 @@ final class Pressure {
     CONNECT_RATE(
         "devices come faster than cm.admission.connects-per-second: they wait in the kernel's line"),
     DESCRIPTORS(
-        "no file descriptor is left: accepting pauses; raise ulimit -n or lower"
-            + " cm.admission.max-sessions"),
+        "devices hold all file descriptors but the reserve for gateways and servers, or none is left:"
+            + " accepting pauses; raise ulimit -n or lower cm.admission.max-sessions"),
     KERNEL(
         "the kernel refuses more connections though there are descriptors, for want of memory for"
             + " instance: accepting pauses"),

@@ -67,6 +67,7 @@ public final class Transport implements AutoCloseable {
             new HandshakeQueue(settings.handshakeThreads(), settings.handshakesWaiting()),
             new Pressure(meters),
             heap,
+            Descriptors.ofThisProcess(),
             nanoTime);
     var loops = new ArrayList<EventLoop>();
     var ports = new HashMap<String, Integer>();

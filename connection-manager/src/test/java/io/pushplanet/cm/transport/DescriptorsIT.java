@@ -12,10 +12,11 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/// A real server that runs out of file descriptors: a process of its own with few of them.
+/// A real server whose devices take all file descriptors that they may: a process of its own with
+/// few of them.
 class DescriptorsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final int DESCRIPTORS = 400;
+  private static final int DESCRIPTORS = 1_000;
 
   @ParameterizedTest
   @EnumSource(
@@ -33,6 +34,9 @@ class DescriptorsIT {
       Eventually.within(
           PATIENCE, () -> assertThat(server.saysThatBegan(Kind.DESCRIPTORS)).isTrue());
       assertThat(EchoProcess.answers(clients.getFirst())).as("who is in stays in").isTrue();
+      server.say();
+      Eventually.within(
+          PATIENCE, () -> assertThat(server.lines).contains(FewDescriptors.OPENED_SOME));
 
       for (var client : clients.subList(0, DESCRIPTORS / 2)) {
         client.close();

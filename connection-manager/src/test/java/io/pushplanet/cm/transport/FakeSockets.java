@@ -65,6 +65,7 @@ public final class FakeSockets implements AutoCloseable {
                 new HandshakeQueue(1, 1),
                 new Pressure(meters),
                 new Heap(),
+                new Descriptors(Long.MAX_VALUE),
                 nanoTime));
     loop.start();
   }

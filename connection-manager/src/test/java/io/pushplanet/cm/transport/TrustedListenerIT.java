@@ -28,6 +28,7 @@ class TrustedListenerIT {
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final Heap heap = new Heap();
+  private final Descriptors descriptors = new Descriptors(1_000);
   private final AcceptGate gate =
       new AcceptGate(
           new GateSettings(0, 0, 0, 1, 100, ""), System.nanoTime(), new SplittableRandom(1));
@@ -53,6 +54,7 @@ class TrustedListenerIT {
                 new HandshakeQueue(1, 1),
                 new Pressure(meters),
                 heap,
+                descriptors,
                 System::nanoTime));
     everybodys = listen(listeners.get(0));
     another = listen(listeners.get(1));
@@ -130,6 +132,48 @@ class TrustedListenerIT {
     Eventually.within(PATIENCE, () -> assertThat(pressure("heap")).isEqualTo(1));
 
     assertServed(trusted);
+  }
+
+  @Test
+  void our_own_come_in_while_devices_hold_all_descriptors_but_the_reserve() throws Exception {
+    while (!descriptors.areScarce()) {
+      var device = connect(everybodys);
+      silent.add(device);
+      assertThat(EchoServer.echoes(device)).isTrue();
+    }
+    assertThat(silent).hasSizeBetween(700, 750);
+    var late = connect(everybodys);
+    Eventually.within(PATIENCE, () -> assertThat(pressure("descriptors")).isEqualTo(1));
+
+    assertServed(trusted);
+
+    for (var device : silent) {
+      device.close();
+    }
+    silent.add(late);
+    late.setSoTimeout((int) PATIENCE.toMillis());
+    assertThat(EchoServer.echoes(late)).as("who waited in the kernel's line").isTrue();
+  }
+
+  @Test
+  void a_socket_that_is_held_before_it_is_closed_counts_as_a_descriptor() throws Exception {
+    while (!descriptors.areScarce()) {
+      descriptors.opened(1);
+    }
+    descriptors.closed(1);
+    long then = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
+    for (int wrong = 0; wrong < 100; wrong++) {
+      gate.failed(InetAddress.getLoopbackAddress(), then);
+    }
+
+    silent.add(connect(everybodys));
+    silent.add(connect(everybodys));
+
+    Eventually.within(PATIENCE, () -> assertThat(pressure("descriptors")).isEqualTo(1));
+    var turnedAway =
+        meters.get("cm.transport.accepted").tag("verdict", "address_failed_too_often").counter();
+    Eventually.within(PATIENCE, () -> assertThat(turnedAway.count()).isEqualTo(2));
+    Eventually.within(PATIENCE, () -> assertThat(descriptors.areScarce()).isFalse());
   }
 
   private void crowd(int port) throws Exception {
