@@ -23,12 +23,12 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/// Asks the providers about new credentials before they are activated, again when one could not be
-/// asked, and about paused ones until they are accepted again. They are taken in the order of `probe_at`. The worker that moves this
-/// time first has claimed the credential; if it dies, another one continues after the claim. It
-/// also ends the overlap of replaced credentials. A slow provider delays no other's credentials, as
-/// long as fewer than [#MAX_AT_ONCE] of its probes are under way. Rounds run on one thread; the
-/// rest is thread-safe.
+/// Asks the providers about new credentials before they are activated, again where one could not be
+/// asked, and about paused ones until they are accepted again. They are taken in the order of
+/// `probe_at`. The worker that moves this time first has claimed the credential; if it dies, another
+/// one continues after the claim. It also ends the overlap of replaced credentials. A slow provider
+/// delays no other's credentials, as long as fewer than [#MAX_AT_ONCE] of its probes are under way.
+/// Rounds run on one thread; the rest is thread-safe.
 final class CredentialWatch {
   private static final Logger LOG = LoggerFactory.getLogger(CredentialWatch.class);
   private static final int MAX_AT_ONCE = 8;
@@ -208,8 +208,8 @@ final class CredentialWatch {
 
   /// Writes the verdict, unless the credential was paused or resumed meanwhile: its next probe is
   /// set already then. If the claim was moved while the provider was asked, for example by an
-  /// operator's "Try again", that time stays. While a credential is paused its claim never becomes "no
-  /// more probes", so that another worker continues when this one dies here.
+  /// operator's "Try again", that time stays. While a credential is paused its claim never becomes
+  /// "no more probes", so that another worker continues when this one dies here.
   private void write(
       Wanted wanted, String verdict, String reason, @Nullable Instant next, Timestamp claim) {
     database.update(

@@ -51,8 +51,7 @@ final class LocalSchedule implements Schedule {
       return new Answer.None(Duration.between(now, restUntil));
     }
     if (Duration.between(later(next, restUntil), now).compareTo(RAMP) > 0) {
-      // No message left for a while, though Google did not ask for that, so the rate begins as for
-      // a
+      // No message left for a while, though Google did not ask for that: the rate begins as for a
       // new sender.
       level = SLOWEST;
       climbPerSecond = (1 - SLOWEST) / RAMP.toSeconds();
