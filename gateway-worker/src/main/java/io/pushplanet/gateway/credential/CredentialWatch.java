@@ -193,7 +193,7 @@ final class CredentialWatch {
         }
       }
       case Verdict.Unreachable(String why) -> {
-        boolean again = wanted.paused() || (!inUse && wanted.probes() < MOST_PROBES_BEFORE_USE);
+        boolean again = wanted.paused() || (!inUse && wanted.probes() + 1 < MOST_PROBES_BEFORE_USE);
         write(wanted, "unreachable", why, again ? next(wanted) : null, claim);
       }
     }

@@ -117,12 +117,7 @@ abstract class ScheduleContract {
     schedule.refused(Duration.ZERO);
     Answer answer = schedule.take(Priority.NORMAL, 1, Duration.ofSeconds(10));
 
-    assertThat(answer)
-        .isInstanceOfSatisfying(
-            Answer.Places.class,
-            places ->
-                assertThat(places.outlook().gain())
-                    .isCloseTo(WHOLE * Schedule.CLIMB_PER_SECOND, within(0.001)));
+    assertClimb(answer, Schedule.CLIMB_PER_SECOND);
   }
 
   @Test
@@ -134,12 +129,7 @@ abstract class ScheduleContract {
     pass(Schedule.RAMP.plusSeconds(31));
     Answer answer = schedule.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
 
-    assertThat(answer)
-        .isInstanceOfSatisfying(
-            Answer.Places.class,
-            places ->
-                assertThat(places.outlook().gain())
-                    .isCloseTo(WHOLE * Schedule.CLIMB_PER_SECOND, within(0.001)));
+    assertClimb(answer, Schedule.CLIMB_PER_SECOND);
   }
 
   @Test
@@ -151,12 +141,14 @@ abstract class ScheduleContract {
     pass(Schedule.RAMP.plusSeconds(3));
     Answer answer = schedule.take(Priority.NORMAL, 1, Schedule.LONGEST_WAIT);
 
+    assertClimb(answer, (1 - Schedule.SLOWEST) / Schedule.RAMP.toSeconds());
+  }
+
+  /// @param gain of the whole rate, in a second
+  private static void assertClimb(Answer answer, double gain) {
     assertThat(answer)
         .isInstanceOfSatisfying(
             Answer.Places.class,
-            places ->
-                assertThat(places.outlook().gain())
-                    .isCloseTo(
-                        WHOLE * (1 - Schedule.SLOWEST) / Schedule.RAMP.toSeconds(), within(0.001)));
+            places -> assertThat(places.outlook().gain()).isCloseTo(WHOLE * gain, within(0.001)));
   }
 }

@@ -12,6 +12,7 @@ import io.pushplanet.load.scenario.Target;
 import io.pushplanet.load.scenario.Traffic;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 
 /// A certificate gives way to a key at the dashboard, while messages go to APNs: none may fail, and
@@ -93,24 +94,16 @@ final class KeyRotation {
   private Sent send(Duration length, Runnable meanwhile) {
     BatchTraffic traffic = new BatchTraffic(target, devices, Shape.MESSAGES);
     Moment before = worker.now();
-    Thread beside = Thread.ofPlatform().start(meanwhile);
+    CompletableFuture<Void> beside =
+        CompletableFuture.runAsync(meanwhile, Thread::startVirtualThread);
     long start = System.nanoTime();
     traffic.run(
         Traffic.Gate.paced(
             (double) perSecond / Shape.MESSAGES.notifications(),
             System.nanoTime() + length.toNanos()));
     double seconds = (System.nanoTime() - start) / 1e9;
-    join(beside);
+    beside.join();
     worker.awaitRows(before, traffic.accepted());
     return new Sent(traffic, seconds);
-  }
-
-  private static void join(Thread beside) {
-    try {
-      beside.join();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted", e);
-    }
   }
 }
