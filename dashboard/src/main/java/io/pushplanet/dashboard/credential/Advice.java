@@ -40,7 +40,7 @@ final class Advice {
     for (String tooMany : List.of("TooManyProviderTokenUpdates", "provider token rests")) {
       ON.put(
           tooMany,
-          "Apple accepts a new token of a team every 20 minutes, whichever of its keys signed it, so a second key of the team may have to wait as long. The former key goes on sending.");
+          "Apple accepts a new token of a team every 20 minutes, whichever of its keys signed it, so a second key of the team may have to wait as long. The active credential, if there is one, goes on sending.");
     }
     ON.put("Forbidden", "Apple refuses this credential.");
     ON.put(
