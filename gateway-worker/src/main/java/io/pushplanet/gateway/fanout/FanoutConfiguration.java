@@ -7,6 +7,7 @@ import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
+import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
 import io.pushplanet.gateway.schedule.PeriodicTask;
@@ -22,7 +23,7 @@ import org.springframework.context.annotation.Configuration;
 @EnableConfigurationProperties(FanoutSettings.class)
 @ForRole(Role.FANOUT)
 class FanoutConfiguration {
-  /// How long an order waits for a lane that is no longer full.
+  /// How long an order waits for a lane or a quota that is no longer full.
   private static final Duration LOOK = Duration.ofMillis(100);
 
   @Bean
@@ -47,10 +48,16 @@ class FanoutConfiguration {
   }
 
   @Bean
+  QuotaQueues quotaQueues(DataSource database, Clock clock) {
+    return new QuotaQueues(new LaterStore(database), clock);
+  }
+
+  @Bean
   FanoutOrders fanoutOrders(
       Fanout fanout,
       FanoutSteps steps,
       LaneDepths depths,
+      QuotaQueues quotas,
       LanePublisher lanes,
       FanoutSettings settings,
       MeterRegistry meters) {
@@ -58,6 +65,7 @@ class FanoutConfiguration {
         fanout::expand,
         steps,
         depths,
+        quotas,
         lanes,
         settings.maxSteps(),
         FanoutOrders.LONGEST_WAIT,
@@ -83,9 +91,9 @@ class FanoutConfiguration {
   }
 
   @Bean
-  PeriodicTask looksAtLanes(FanoutOrders orders, MeterRegistry meters) {
+  PeriodicTask looksAtPassages(FanoutOrders orders, MeterRegistry meters) {
     return new PeriodicTask(
-        "lane-depths",
+        "passages",
         LOOK,
         () -> {
           orders.look();

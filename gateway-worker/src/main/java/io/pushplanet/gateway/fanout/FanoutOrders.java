@@ -2,6 +2,7 @@ package io.pushplanet.gateway.fanout;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.lane.LanePublisher;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.AppId;
@@ -24,6 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 
 /// Handles the orders for open audiences, so that no app's broadcasts delay another app's
 /// ([why so](../../../../../../../../docs/adr/0040-apps-take-turns-at-the-fan-out.md)). A worker
@@ -50,6 +52,7 @@ final class FanoutOrders {
   private final Step step;
   private final FanoutSteps steps;
   private final LaneDepths depths;
+  private final QuotaQueues quotas;
   private final LanePublisher lanes;
   private final Duration longestWait;
 
@@ -64,6 +67,7 @@ final class FanoutOrders {
       Step step,
       FanoutSteps steps,
       LaneDepths depths,
+      QuotaQueues quotas,
       LanePublisher lanes,
       int mostSteps,
       Duration longestWait,
@@ -71,6 +75,7 @@ final class FanoutOrders {
     this.step = step;
     this.steps = steps;
     this.depths = depths;
+    this.quotas = quotas;
     this.lanes = lanes;
     this.longestWait = longestWait;
     for (Priority priority : Priority.values()) {
@@ -88,27 +93,49 @@ final class FanoutOrders {
     byPriority.forEach((priority, some) -> {
       String queue = Topology.fanout(priority);
       queues.add(
-          new Subscription(queue, LEAST_IN_HAND, MAX_IN_HAND, () -> 1, new Handler(queue, some)));
+          new Subscription(
+              queue, LEAST_IN_HAND, MAX_IN_HAND, () -> 1, new Handler(priority, some)));
     });
     return queues;
   }
 
-  /// Lets orders go on whose lanes are no longer full. To be called several times a second.
+  /// Lets orders go on whose lanes and quotas are no longer full. To be called several times a
+  /// second.
   void look() {
     byPriority.values().forEach(some -> look(some, some.awaited()));
   }
 
-  private void look(Turns some, Set<String> filled) {
-    some.looked(filled, depths.fullOf(filled));
+  private void look(Turns some, Set<Passage> filled) {
+    Set<String> fullLanes =
+        depths.fullOf(
+            filled.stream()
+                .filter(Passage.Lane.class::isInstance)
+                .map(Passage.Lane.class::cast)
+                .map(Passage.Lane::queue)
+                .collect(Collectors.toSet()));
+    some.looked(
+        filled,
+        filled.stream()
+            .filter(passage ->
+                switch (passage) {
+                  case Passage.Lane(String queue) -> fullLanes.contains(queue);
+                  case Passage.Quota quota -> quotas.isFull(quota);
+                })
+            .collect(Collectors.toSet()));
   }
 
   /// Of one queue.
   private final class Handler implements BatchHandler {
     private final String queue;
+
+    /// The only one whose vendor has a quota that the workers keep.
+    private final String fcmLane;
+
     private final Turns turns;
 
-    Handler(String queue, Turns turns) {
-      this.queue = queue;
+    Handler(Priority priority, Turns turns) {
+      this.queue = Topology.fanout(priority);
+      this.fcmLane = Topology.lane(Channel.FCM, priority);
       this.turns = turns;
     }
 
@@ -167,12 +194,15 @@ final class FanoutOrders {
       if (!turns.acquire(app, Duration.ofNanos(endNanos - System.nanoTime()))) {
         return false;
       }
-      Set<String> filled = new HashSet<>();
+      Set<Passage> filled = new HashSet<>();
       try {
         if (failed.get() < MAX_FAILED) {
-          steps.take(order, redelivered, one -> filled.addAll(step.expand(one, redelivered)));
+          steps.take(
+              order,
+              redelivered,
+              one -> step.expand(one, redelivered).forEach(lane -> fill(filled, app, lane)));
         }
-        // The step's own lanes are looked at now, so that the app's next order knows of them.
+        // The step's own passages are looked at now, so that the app's next order knows of them.
         look(turns, filled);
       } catch (RuntimeException | Error e) {
         failed.incrementAndGet();
@@ -181,6 +211,13 @@ final class FanoutOrders {
         turns.release(app, filled);
       }
       return true;
+    }
+
+    private void fill(Set<Passage> filled, AppId app, String lane) {
+      filled.add(new Passage.Lane(lane));
+      if (lane.equals(fcmLane)) {
+        filled.add(new Passage.Quota(app, lane));
+      }
     }
 
     /// Brings orders to the end of their queue, where other workers may take them. A copy does no

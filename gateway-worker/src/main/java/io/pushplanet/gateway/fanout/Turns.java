@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 /// by app, and a turn that becomes free goes to the app whose last turn is longest ago: an app with
 /// two hundred broadcasts and an app with one take turns.
 ///
-/// An app gets no turn while one of the lanes that its last step filled is full ([LaneDepths]):
-/// other apps' messages would wait there behind its whole broadcast. When its last step began
-/// [#PATIENCE] ago it gets one all the same, because it may be others' messages that fill the lane.
+/// An app gets no turn while a [Passage] of its last step's messages is full: a lane, where other
+/// apps' messages would wait behind its whole broadcast, or a vendor's quota. When its last step
+/// began [#PATIENCE] ago it gets one all the same, because it may be others' messages that fill it.
 ///
 /// Thread-safe; only [#acquire] blocks.
 final class Turns {
@@ -30,7 +30,7 @@ final class Turns {
     final AppId name;
     final WaitQueue waiting = new WaitQueue(lock);
     int steps;
-    Set<String> filled = Set.of();
+    Set<Passage> filled = Set.of();
 
     /// When its last step began; before the first one, when the app came.
     long turnNanos = nanoTime.getAsLong();
@@ -48,10 +48,10 @@ final class Turns {
   @GuardedBy("lock")
   private final SequencedMap<AppId, App> apps = new LinkedHashMap<>();
 
-  /// The lanes that were full when they were last looked at. A lane that no order waits for is not
+  /// The passages that were full when they were last looked at. One that no order waits for is not
   /// looked at, and may have been drained since.
   @GuardedBy("lock")
-  private final Set<String> full = new HashSet<>();
+  private final Set<Passage> full = new HashSet<>();
 
   @GuardedBy("lock")
   private int steps;
@@ -85,8 +85,8 @@ final class Turns {
 
   /// Gives a turn back.
   ///
-  /// @param filled the lanes to which its step brought messages
-  void release(AppId name, Set<String> filled) {
+  /// @param filled what its step's messages must pass
+  void release(AppId name, Set<Passage> filled) {
     lock.lock();
     try {
       App app = apps.get(name);
@@ -102,32 +102,32 @@ final class Turns {
     }
   }
 
-  /// The full lanes that orders wait for. Somebody must look at them several times a second, and
+  /// The full passages that orders wait for. Somebody must look at them several times a second, and
   /// tell [#looked].
-  Set<String> awaited() {
+  Set<Passage> awaited() {
     lock.lock();
     try {
-      Set<String> lanes = new HashSet<>();
+      Set<Passage> passages = new HashSet<>();
       for (App app : apps.values()) {
         if (!app.waiting.isEmpty()) {
-          lanes.addAll(app.filled);
+          passages.addAll(app.filled);
         }
       }
-      lanes.retainAll(full);
-      return lanes;
+      passages.retainAll(full);
+      return passages;
     } finally {
       lock.unlock();
     }
   }
 
-  /// Lets orders go on. To be called several times a second even where no lane is looked at,
+  /// Lets orders go on. To be called several times a second even where nothing is looked at,
   /// because [#PATIENCE] may have ended.
   ///
-  /// @param fullOnes those of the lanes that are full
-  void looked(Set<String> lanes, Set<String> fullOnes) {
+  /// @param fullOnes those of the passages that are full
+  void looked(Set<Passage> passages, Set<Passage> fullOnes) {
     lock.lock();
     try {
-      full.removeAll(lanes);
+      full.removeAll(passages);
       full.addAll(fullOnes);
       admit();
       apps.values().removeIf(app -> app.steps == 0 && app.waiting.isEmpty() && isPatienceOver(app));

@@ -219,7 +219,7 @@ final class FcmProvider implements Provider {
   }
 
   private static DeliveryOutcome projectRests(Duration wait) {
-    return new PutOff(0, "project_quota_rest", wait);
+    return new PutOff(0, PutOff.PROJECT_QUOTA, wait);
   }
 
   private DeliveryOutcome sendWithCredential(Sending sending) {

@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,8 @@ public final class LaterStore {
       """
       SELECT EXISTS (SELECT 1 FROM later FORCE INDEX (later_by_reason) WHERE lane = ? AND app_id = ? AND reason = ?)
       """;
+  private static final String LAST_DUE =
+      "SELECT MAX(due_at) FROM later FORCE INDEX (later_by_reason) WHERE lane = ? AND app_id = ? AND reason = ?";
   private static final int LONGEST_REASON = 128;
   private static final int AT_ONCE = 500;
 
@@ -219,6 +222,15 @@ public final class LaterStore {
 
   private @Nullable String after(String app, String lane) {
     return database.queryForObject(NEXT_APP, String.class, lane, app);
+  }
+
+  /// When the last of an app's rows in this lane with this reason is due; empty when there are none.
+  /// Costs one look into the index.
+  public Optional<Instant> lastDue(AppId app, String lane, String reason) {
+    return Optional.ofNullable(
+            database.queryForObject(
+                LAST_DUE, Timestamp.class, lane, app.value(), shortened(reason)))
+        .map(Timestamp::toInstant);
   }
 
   /// A row's place in `later_by_reason`.

@@ -122,6 +122,9 @@ public sealed interface DeliveryOutcome {
   /// @param done as [Deferred#done]
   record PutOff(int status, String reason, Duration after, @Nullable String done)
       implements DeliveryOutcome {
+    /// The vendor's quota for all messages of the app is used up until then.
+    public static final String PROJECT_QUOTA = "project_quota_rest";
+
     public PutOff(int status, String reason, Duration after) {
       this(status, reason, after, null);
     }

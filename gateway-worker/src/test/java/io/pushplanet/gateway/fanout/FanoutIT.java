@@ -348,9 +348,16 @@ class FanoutIT {
     FanoutConfiguration wiring = new FanoutConfiguration();
     return wiring.fanoutConsumer(
         servers.connections(),
-        wiring.fanoutOrders(fanout, steps, depths, servers.lanes(), new FanoutSettings(2), meters),
+        wiring.fanoutOrders(
+            fanout,
+            steps,
+            depths,
+            wiring.quotaQueues(servers.database(), Clock.systemUTC()),
+            servers.lanes(),
+            new FanoutSettings(2),
+            meters),
         servers.lanes(),
-        new DeadLetters(servers.connections(), Clock.systemUTC()),
+        new DeadLetters(servers.connections(), Clock.systemUTC(), meters),
         new SecureRandom(),
         meters);
   }

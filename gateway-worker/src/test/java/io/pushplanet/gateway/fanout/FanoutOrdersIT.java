@@ -22,9 +22,12 @@ import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.intake.BatchHandler;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
+import io.pushplanet.gateway.later.Later;
+import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.order.Tickets;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -53,6 +56,8 @@ class FanoutOrdersIT {
   private final RedisLink redis = RedisLink.open(client);
   private final FanoutSteps steps = new FanoutSteps(redis, Clock.systemUTC());
   private final LaneDepths depths = new LaneDepths(servers.connections());
+  private final LaterStore later = new LaterStore(servers.database());
+  private final QuotaQueues quotas = new QuotaQueues(later, Clock.systemUTC());
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
 
   /// The messages whose steps were done or tried.
@@ -64,6 +69,7 @@ class FanoutOrdersIT {
   @AfterEach
   void close() {
     goesOn.countDown();
+    servers.sql().update("DELETE FROM later");
     depths.close();
     redis.close();
     client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
@@ -144,6 +150,42 @@ class FanoutOrdersIT {
     assertThat(taken).as("another app's first step").hasSize(2);
 
     servers.drain(LANE, Object.class);
+
+    Eventually.within(
+        SOON,
+        () -> {
+          orders.look();
+          assertThat(next).isCompleted();
+        });
+    assertThat(taken).hasSize(3);
+  }
+
+  @Test
+  void messages_that_wait_for_a_quota_hold_the_next_step_back_until_they_are_nearly_due()
+      throws Exception {
+    String lane = "push.fcm.high";
+    FanoutOrders orders =
+        orders(
+            (order, _) -> {
+              taken.add(order.push().id());
+              later.keep(
+                  List.of(
+                      new Later(
+                          Instant.now().plus(LONG), lane, "project_quota_rest", order.push())));
+              return Set.of(lane);
+            },
+            1,
+            LONG);
+    BatchHandler handler = handler(orders);
+    handle(handler, false, order(SHOP));
+    CompletableFuture<Void> next = handling(handler, false, order(SHOP));
+    Eventually.within(SOON, () -> assertThat(waiting()).isOne());
+    orders.look();
+    assertThat(waiting()).isOne();
+    handle(handler, false, order(BANK));
+    assertThat(taken).as("another app's first step").hasSize(2);
+
+    servers.sql().update("DELETE FROM later");
 
     Eventually.within(
         SOON,
@@ -243,7 +285,8 @@ class FanoutOrdersIT {
   }
 
   private FanoutOrders orders(FanoutOrders.Step step, int mostSteps, Duration longestWait) {
-    return new FanoutOrders(step, steps, depths, servers.lanes(), mostSteps, longestWait, meters);
+    return new FanoutOrders(
+        step, steps, depths, quotas, servers.lanes(), mostSteps, longestWait, meters);
   }
 
   private QueueConsumer consumer(FanoutOrders orders) {
@@ -252,7 +295,7 @@ class FanoutOrdersIT {
         "test",
         orders.subscriptions(),
         () -> false,
-        new DeadLetters(servers.connections(), Clock.systemUTC()),
+        new DeadLetters(servers.connections(), Clock.systemUTC(), meters),
         new Random(1),
         meters);
   }

@@ -20,7 +20,7 @@ class TurnsTest {
   private static final AppId SHOP = new AppId("shop");
   private static final AppId BANK = new AppId("bank");
   private static final AppId NEWS = new AppId("news");
-  private static final String LANE = "push.apns.normal";
+  private static final Passage LANE = new Passage.Lane("push.apns.normal");
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final AtomicLong nanos = new AtomicLong();
@@ -69,7 +69,7 @@ class TurnsTest {
 
     assertThat(turns.acquire(SHOP, Duration.ZERO)).isFalse();
     assertThat(turns.acquire(BANK, Duration.ZERO)).isTrue();
-    turns.release(BANK, Set.of("push.fcm.normal"));
+    turns.release(BANK, Set.of(new Passage.Lane("push.fcm.normal")));
     assertThat(turns.acquire(BANK, Duration.ZERO)).isTrue();
     turns.release(BANK, Set.of());
     assertThat(turns.awaited()).as("nothing waits for it").isEmpty();
@@ -82,6 +82,18 @@ class TurnsTest {
 
     assertThat(next()).isEqualTo(SHOP);
     assertThat(turns.awaited()).isEmpty();
+  }
+
+  @Test
+  void an_apps_full_quota_keeps_no_other_app_back() throws Exception {
+    String lane = "push.fcm.normal";
+    Passage.Quota full = new Passage.Quota(SHOP, lane);
+    stepOf(SHOP, full);
+    stepOf(BANK, new Passage.Quota(BANK, lane));
+    turns.looked(Set.of(full), Set.of(full));
+
+    assertThat(turns.acquire(SHOP, Duration.ZERO)).isFalse();
+    assertThat(turns.acquire(BANK, Duration.ZERO)).isTrue();
   }
 
   @Test
@@ -179,7 +191,7 @@ class TurnsTest {
         .isInstanceOf(IllegalStateException.class);
   }
 
-  private void stepOf(AppId app, String lane) throws InterruptedException {
+  private void stepOf(AppId app, Passage lane) throws InterruptedException {
     assertThat(turns.acquire(app, Duration.ZERO)).isTrue();
     turns.release(app, Set.of(lane));
   }
