@@ -18,6 +18,9 @@ import java.util.function.Function;
 public final class CredentialGate {
   private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
 
+  /// What was done about a refused message, for its timeline.
+  private static final String PAUSED = "credential paused";
+
   /// The kind of addressee that an answer is about.
   public enum Addressee {
     DEVICE,
@@ -110,9 +113,14 @@ public final class CredentialGate {
     if (speaks) {
       tell(lane, outcome);
     }
-    return outcome instanceof CredentialFault fault && fault.evidence() != Evidence.NONE
-        ? fault.after(
-            lane.pausedBecause().isPresent() ? "credential paused" : "credential in doubt")
+    boolean paused = lane.pausedBecause().isPresent();
+    if (outcome instanceof CredentialFault fault && fault.evidence() != Evidence.NONE) {
+      return fault.after(paused ? PAUSED : "credential in doubt");
+    }
+    // Nearly every token gets this answer, so it is not this one's fault: the message waits with
+    // those that were not sent.
+    return paused && speaks && outcome.evidence() == Evidence.DOUBTED
+        ? new CredentialFault(outcome.status(), outcome.reason(), PAUSED, null, outcome.evidence())
         : outcome;
   }
 

@@ -16,6 +16,8 @@ import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
+import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.apns.ApnsToken;
 import io.pushplanet.simulators.ledger.LedgerEntry;
@@ -307,11 +309,20 @@ class CredentialLifecycleIT {
           .isEqualTo("BadDeviceToken");
     }
     accepted("foreign");
+    List<DeliveryOutcome> answers = new ArrayList<>();
     for (int i = 0; i < 400; i++) {
-      send("foreign", "%064x".formatted(0xf1000 + i));
+      answers.add(send("foreign", "%064x".formatted(0xf1000 + i)));
     }
 
     assertThat(send("foreign")).isEqualTo(new CredentialFault(0, "credential_paused"));
+    assertThat(answers.stream().filter(TokenGone.class::isInstance).count())
+        .as("refused before the pause")
+        .isBetween(9L, 399L);
+    assertThat(answers)
+        .as("the answer that brought the pause is not held against its token")
+        .containsOnlyOnce(
+            new CredentialFault(
+                400, "BadDeviceToken", "credential paused", null, Evidence.DOUBTED));
   }
 
   @Test
