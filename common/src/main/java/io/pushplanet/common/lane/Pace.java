@@ -11,7 +11,7 @@ final class Pace {
   private final long intervalNanos;
 
   /// When the next round would begin if every round had kept the interval. Rounds may be ahead of
-  /// it by [#AT_ONCE] - 1 intervals.
+  /// it by [#AT_ONCE] - 1 intervals; full rounds, which do not wait, leave no greater debt.
   private long nextNanos;
 
   /// @param nowNanos by [System#nanoTime], as everywhere here
@@ -26,6 +26,7 @@ final class Pace {
   }
 
   void begun(long nowNanos) {
-    nextNanos = (nextNanos - nowNanos > 0 ? nextNanos : nowNanos) + intervalNanos;
+    long aheadNanos = Math.clamp(nextNanos - nowNanos, 0, (AT_ONCE - 1) * intervalNanos);
+    nextNanos = nowNanos + aheadNanos + intervalNanos;
   }
 }

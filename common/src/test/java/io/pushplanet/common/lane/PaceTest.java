@@ -39,6 +39,18 @@ class PaceTest {
     }
   }
 
+  /// Full rounds begin without a wait.
+  @ParameterizedTest
+  @ValueSource(longs = {0, Long.MAX_VALUE - 7})
+  void the_next_round_waits_for_an_interval_however_many_did_not_wait(long now) {
+    Pace pace = new Pace(Duration.ofNanos(INTERVAL), now);
+    for (int round = 0; round < 1_000; round++) {
+      pace.begun(now);
+    }
+
+    assertThat(pace.waitNanos(now)).isEqualTo(INTERVAL);
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 1_000})
   void a_calm_restores_the_burst_and_no_more(int calm) {
