@@ -38,6 +38,8 @@ record BrokerConnection(String name, Connection driver, @Nullable Socket socket)
   void cutOff() {
     try {
       if (socket != null) {
+        // Otherwise TLS would wait for the write before it says goodbye.
+        socket.setSoLinger(true, 0);
         socket.close();
       }
     } catch (IOException e) {

@@ -20,6 +20,7 @@ import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
 import org.springframework.boot.context.event.ApplicationStartedEvent;
 import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -145,6 +146,11 @@ public class PlatformConfiguration {
     ConnectionFactory factory = new ConnectionFactory();
     try {
       factory.setUri(settings.amqp().uri().reveal());
+      if (factory.isSSL()) {
+        // By itself the driver trusts every certificate.
+        factory.useSslProtocol(SSLContext.getDefault());
+        factory.enableHostnameVerification();
+      }
     } catch (URISyntaxException | GeneralSecurityException e) {
       throw new IllegalArgumentException(
           "pushplanet.amqp.uri is not an AMQP URI such as amqp://user:password@host:5672/%2f", e);
