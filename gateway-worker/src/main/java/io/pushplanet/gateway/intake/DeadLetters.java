@@ -4,6 +4,8 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.MessageProperties;
 import com.rabbitmq.client.ShutdownSignalException;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.lane.BriefConnection;
 import io.pushplanet.common.lane.BrokerUnavailable;
 import io.pushplanet.common.lane.Topology;
@@ -27,10 +29,12 @@ public final class DeadLetters {
 
   private final ConnectionFactory connections;
   private final Clock clock;
+  private final MeterRegistry meters;
 
-  public DeadLetters(ConnectionFactory connections, Clock clock) {
+  public DeadLetters(ConnectionFactory connections, Clock clock, MeterRegistry meters) {
     this.connections = connections;
     this.clock = clock;
+    this.meters = meters;
   }
 
   /// Returns when the broker has confirmed all letters.
@@ -41,7 +45,7 @@ public final class DeadLetters {
     try (BriefConnection connection = BriefConnection.open(connections, "dead-letters", LONGEST)) {
       Channel channel = connection.createChannel();
       // If the queue was deleted meanwhile, the broker would confirm a letter and lose it.
-      Topology.declare(channel);
+      Topology.declare(channel.getConnection());
       channel.confirmSelect();
       for (DeadItem letter : letters) {
         channel.basicPublish(
@@ -62,6 +66,11 @@ public final class DeadLetters {
       if (!channel.waitForConfirms(CONFIRM_MILLIS)) {
         throw new BrokerUnavailable("the broker refused a dead letter", null);
       }
+      Counter.builder("pushplanet.dead.letters")
+          .description("dead letters of this queue")
+          .tag("queue", queue)
+          .register(meters)
+          .increment(letters.size());
     } catch (IOException | TimeoutException | ShutdownSignalException e) {
       throw new BrokerUnavailable("a dead letter was not confirmed", e);
     } catch (InterruptedException e) {

@@ -94,7 +94,7 @@ public final class DeliveryForTests {
             lanes,
             settings,
             its.servers.lanes(),
-            new DeadLetters(its.servers.connections(), Clock.systemUTC()),
+            new DeadLetters(its.servers.connections(), Clock.systemUTC(), its.meters),
             new SecureRandom(),
             its.meters);
     LaterStore later = new LaterStore(its.database);

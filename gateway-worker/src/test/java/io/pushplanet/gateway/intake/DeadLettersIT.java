@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.GetResponse;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.lane.BriefConnection;
 import io.pushplanet.common.lane.BrokerUnavailable;
 import io.pushplanet.common.lane.Topology;
@@ -30,10 +31,12 @@ class DeadLettersIT extends IntakeScene {
   /// Larger than the buffers of two kernels on the way to a broker that does not read.
   private static final byte[] LARGE = new byte[8 * 1024 * 1024];
 
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+
   @Test
   void a_broker_that_takes_no_messages_is_not_waited_for() throws Exception {
     assumeTrue(servers.services().isRabbitMq(), "the embedded broker blocks nobody");
-    DeadLetters letters = new DeadLetters(servers.connections(), Clock.systemUTC());
+    DeadLetters letters = new DeadLetters(servers.connections(), Clock.systemUTC(), meters);
     letters.bury(QUEUE, List.of(new DeadItem(new byte[1], "before")));
     servers.services().rabbitmqctl("set_vm_memory_high_watermark", "0");
     try {
@@ -53,9 +56,9 @@ class DeadLettersIT extends IntakeScene {
   }
 
   @Test
-  void a_letter_tells_when_it_was_buried() throws Exception {
+  void a_letter_tells_when_it_was_buried_and_is_counted() throws Exception {
     MutableClock clock = MutableClock.started();
-    DeadLetters letters = new DeadLetters(servers.connections(), clock);
+    DeadLetters letters = new DeadLetters(servers.connections(), clock, meters);
 
     letters.bury(QUEUE, List.of(new DeadItem(new byte[] {1}, "broken")));
 
@@ -65,6 +68,7 @@ class DeadLettersIT extends IntakeScene {
       assertThat(letter.getProps().getTimestamp())
           .isEqualTo(Date.from(clock.instant().truncatedTo(ChronoUnit.SECONDS)));
     }
+    assertThat(meters.get("pushplanet.dead.letters").tag("queue", QUEUE).counter().count()).isOne();
   }
 
   /// Whether the broker answers or not.

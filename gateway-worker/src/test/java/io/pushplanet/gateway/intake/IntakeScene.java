@@ -55,7 +55,7 @@ abstract class IntakeScene {
         "test",
         List.of(subscription),
         resting::get,
-        new DeadLetters(servers.connections(), Clock.systemUTC()),
+        new DeadLetters(servers.connections(), Clock.systemUTC(), meters),
         new Random(1),
         meters);
   }

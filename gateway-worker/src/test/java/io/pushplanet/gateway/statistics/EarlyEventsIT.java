@@ -64,7 +64,10 @@ class EarlyEventsIT {
         new StatisticsIntake(
             new StatisticsWriter(servers.database()),
             new RefusedEvents(
-                new DeadLetters(servers.connections(), clock), clock, 10, Duration.ofMinutes(5)),
+                new DeadLetters(servers.connections(), clock, meters),
+                clock,
+                10,
+                Duration.ofMinutes(5)),
             new EarlyEvents(this::publishEarly, clock, Duration.ofMillis(50), meters),
             new Writing(2, Duration.ofMillis(5), 100, 8),
             meters);
@@ -76,7 +79,7 @@ class EarlyEventsIT {
                 new Subscription(Topology.EVENTS, 8, counting(looks, intake::take)),
                 new Subscription(Topology.EARLY, 4, counting(earlyLooks, intake::takeEarly))),
             () -> false,
-            new DeadLetters(servers.connections(), clock),
+            new DeadLetters(servers.connections(), clock, meters),
             new Random(1),
             meters);
   }

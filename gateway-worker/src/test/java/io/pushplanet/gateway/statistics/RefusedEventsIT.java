@@ -40,6 +40,7 @@ class RefusedEventsIT {
   private static final int TRIES = 3;
 
   private final MutableClock clock = MutableClock.started();
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private RealServers servers;
   private StatisticsIntake intake;
 
@@ -83,6 +84,7 @@ class RefusedEventsIT {
         .extracting(DeliveryEvent.Uplink::id)
         .containsExactly(bad(2).id(), bad(4).id());
     assertThat(depth(Topology.DEAD)).isZero();
+    assertThat(meters.get("pushplanet.dead.letters").counter().count()).isOne();
   }
 
   @Test
@@ -199,10 +201,11 @@ class RefusedEventsIT {
   private StatisticsIntake intake() {
     return new StatisticsIntake(
         new StatisticsWriter(servers.database()),
-        new RefusedEvents(new DeadLetters(servers.connections(), clock), clock, TRIES, PATIENCE),
-        new EarlyEvents(_ -> {}, clock, Duration.ZERO, new SimpleMeterRegistry()),
+        new RefusedEvents(
+            new DeadLetters(servers.connections(), clock, meters), clock, TRIES, PATIENCE),
+        new EarlyEvents(_ -> {}, clock, Duration.ZERO, meters),
         new Writing(2, Duration.ofMillis(5), 100, 64),
-        new SimpleMeterRegistry());
+        meters);
   }
 
   private QueueConsumer consumer(Consumer<byte[]> taking) {
@@ -211,9 +214,9 @@ class RefusedEventsIT {
         "test",
         List.of(new Subscription(Topology.EVENTS, 4, (body, again, _) -> taking.accept(body))),
         () -> false,
-        new DeadLetters(servers.connections(), clock),
+        new DeadLetters(servers.connections(), clock, meters),
         new Random(1),
-        new SimpleMeterRegistry());
+        meters);
   }
 
   private void publish(byte[] body) throws Exception {

@@ -50,7 +50,10 @@ class StatisticsIntakeTest {
     return new StatisticsIntake(
         new StatisticsWriter(database),
         new RefusedEvents(
-            new DeadLetters(new ConnectionFactory(), clock), clock, 10, Duration.ofMinutes(5)),
+            new DeadLetters(new ConnectionFactory(), clock, new SimpleMeterRegistry()),
+            clock,
+            10,
+            Duration.ofMinutes(5)),
         new EarlyEvents(_ -> {}, clock, Duration.ZERO, new SimpleMeterRegistry()),
         new Writing(1, Duration.ofMillis(5), 100, 64),
         new SimpleMeterRegistry());

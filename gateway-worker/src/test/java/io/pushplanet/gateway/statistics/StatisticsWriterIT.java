@@ -194,7 +194,7 @@ class StatisticsWriterIT {
     return new StatisticsIntake(
         writer,
         new RefusedEvents(
-            new DeadLetters(servers.connections(), Clock.systemUTC()),
+            new DeadLetters(servers.connections(), Clock.systemUTC(), new SimpleMeterRegistry()),
             Clock.systemUTC(),
             10,
             Duration.ofMinutes(5)),
