@@ -45,7 +45,7 @@ class DeadLettersIT {
     factory.setUri(dashboard.services().amqp());
     connection = factory.newConnection();
     broker = connection.createChannel();
-    Topology.declare(broker);
+    Topology.declare(connection);
     broker.queuePurge(Topology.DEAD);
     broker.queuePurge(LANE);
     broker.confirmSelect();
@@ -53,7 +53,7 @@ class DeadLettersIT {
 
   @AfterEach
   void close() throws Exception {
-    Topology.declare(broker);
+    Topology.declare(connection);
     broker.queuePurge(Topology.DEAD);
     broker.queuePurge(LANE);
     connection.close();

@@ -2,7 +2,6 @@ package io.pushplanet.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.sun.net.httpserver.HttpExchange;
@@ -188,9 +187,8 @@ class FailuresIT {
 
   @Test
   void queues_that_have_no_leader_hold_up_no_page() throws Exception {
-    try (Connection broker = dashboard.bean(ConnectionFactory.class).newConnection();
-        Channel channel = broker.createChannel()) {
-      Topology.declare(channel);
+    try (Connection broker = dashboard.bean(ConnectionFactory.class).newConnection()) {
+      Topology.declare(broker);
     }
     LeaderlessBroker broker = new LeaderlessBroker(dashboard.services().amqp());
     RunningDashboard other =

@@ -141,7 +141,7 @@ class LongestNamesIT {
   }
 
   private static void bury(Channel channel) throws Exception {
-    Topology.declare(channel);
+    Topology.declare(channel.getConnection());
     channel.confirmSelect();
     channel.basicPublish(
         "",

@@ -36,7 +36,7 @@ class OverviewIT {
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD).go("/");
       chromium.waitFor("#charts[data-drawn]");
 
-      Topology.declare(channel);
+      Topology.declare(broker);
       for (int i = 0; i < 4_321; i++) {
         channel.basicPublish(
             "", "push.events", MessageProperties.PERSISTENT_BASIC, new byte[] {'[', ']'});

@@ -67,8 +67,8 @@ final class LaneLink {
     BrokerConnection connection = BrokerConnection.open(connections, lane);
     Connection driver = connection.driver();
     try {
+      Topology.declare(driver);
       Channel channel = driver.createChannel();
-      Topology.declare(channel);
       channel.confirmSelect();
       LaneLink made = new LaneLink(lane, items, metrics, connection, channel);
       channel.addConfirmListener(

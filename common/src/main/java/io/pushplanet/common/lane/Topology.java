@@ -1,11 +1,16 @@
 package io.pushplanet.common.lane;
 
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ShutdownSignalException;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /// All queues of the platform. All are durable; on RabbitMQ they are quorum queues. Correctness
 /// relies only on durable queues, persistent messages, confirms, manual acknowledgement, prefetch
@@ -28,6 +33,9 @@ public final class Topology {
 
   public static final String DEAD_REASON_HEADER = "x-pushplanet-reason";
   public static final String DEAD_QUEUE_HEADER = "x-pushplanet-queue";
+
+  private static final Logger LOG = LoggerFactory.getLogger(Topology.class);
+  private static final String DELIVERY_LIMIT = "x-delivery-limit";
 
   private Topology() {}
 
@@ -65,12 +73,48 @@ public final class Topology {
     return List.copyOf(queues);
   }
 
-  /// Declares every queue; harmless when they exist.
-  public static void declare(com.rabbitmq.client.Channel broker) throws IOException {
-    Map<String, Object> arguments = arguments(broker.getConnection().getServerProperties());
-    for (String queue : queues()) {
-      broker.queueDeclare(queue, true, false, false, arguments);
+  /// Declares every queue; harmless when they exist. Queues that RabbitMQ 3 made are used as they
+  /// are, though a later version would give them another delivery limit.
+  public static void declare(Connection broker) throws IOException {
+    Map<String, Object> arguments = arguments(broker.getServerProperties());
+    List<String> limited = new ArrayList<>();
+    com.rabbitmq.client.Channel channel = channel(broker);
+    try {
+      for (String queue : queues()) {
+        try {
+          channel.queueDeclare(queue, true, false, false, arguments);
+        } catch (IOException e) {
+          if (!isAboutTheLimit(e)) {
+            throw e;
+          }
+          limited.add(queue);
+          channel = channel(broker);
+        }
+      }
+    } finally {
+      channel.abort();
     }
+    if (!limited.isEmpty()) {
+      LOG.warn(
+          "event=queues_have_a_delivery_limit queues={} action=\"RabbitMQ drops what they hand out too often:"
+              + " set the policy that docs/operations names\"",
+          limited);
+    }
+  }
+
+  private static com.rabbitmq.client.Channel channel(Connection broker) throws IOException {
+    com.rabbitmq.client.Channel channel = broker.createChannel();
+    if (channel == null) {
+      throw new IOException("no channel left");
+    }
+    return channel;
+  }
+
+  private static boolean isAboutTheLimit(IOException refused) {
+    return refused.getCause() instanceof ShutdownSignalException signal
+        && signal.getReason() instanceof AMQP.Channel.Close close
+        && close.getReplyCode() == AMQP.PRECONDITION_FAILED
+        && close.getReplyText().contains(DELIVERY_LIMIT);
   }
 
   /// Whether it is RabbitMQ, and not the embedded broker.
@@ -93,6 +137,6 @@ public final class Topology {
     String major = String.valueOf(server.get("version")).split("\\.", 2)[0];
     return major.matches("[0-3]")
         ? Map.of("x-queue-type", "quorum")
-        : Map.of("x-queue-type", "quorum", "x-delivery-limit", -1);
+        : Map.of("x-queue-type", "quorum", DELIVERY_LIMIT, -1);
   }
 }

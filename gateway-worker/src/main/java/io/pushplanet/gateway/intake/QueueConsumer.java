@@ -188,9 +188,7 @@ public final class QueueConsumer implements SmartLifecycle {
   private Link connect() throws IOException, TimeoutException {
     Connection connection = connections.newConnection("intake-" + name);
     try {
-      try (Channel declaring = connection.createChannel()) {
-        Topology.declare(declaring);
-      }
+      Topology.declare(connection);
       List<ConsumedQueue> queues = new ArrayList<>();
       for (Subscription subscription : subscriptions) {
         ConsumedQueue queue =

@@ -494,7 +494,7 @@ class LanePublisherIT {
     List<List<String>> batches = new ArrayList<>();
     try (Connection connection = connections.newConnection();
         Channel channel = connection.createChannel()) {
-      Topology.declare(channel);
+      Topology.declare(connection);
       GetResponse message = channel.basicGet(QUEUE, false);
       while (message != null) {
         batches.add(WireForm.readBatch(message.getBody(), String.class));
