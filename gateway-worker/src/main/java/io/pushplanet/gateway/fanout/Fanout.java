@@ -82,10 +82,10 @@ public final class Fanout {
   ///
   /// @param again whether the broker has handed it out before. Then some devices of the page may
   ///     have got the message, which is looked up for such a push before it is sent
-  /// @return the lanes to which it brought messages
+  /// @return to how many recipients it brought the message in each lane
   /// @throws io.pushplanet.common.lane.BrokerUnavailable when not everything was confirmed
   /// @throws org.springframework.dao.DataAccessException when the database could not be read
-  public Set<String> expand(FanoutOrder order, boolean again) {
+  public Map<String, Integer> expand(FanoutOrder order, boolean again) {
     Push push = order.push();
     Instant now = clock.instant();
     // A time to live of zero means "now or never": such a message is still brought to the devices
@@ -94,7 +94,7 @@ public final class Fanout {
     if (tooLate || isCancelled(push)) {
       publishEvents(
           List.of(new DeliveryEvent.Expanded(push.app(), now, push.id(), List.of(), true)));
-      return Set.of();
+      return Map.of();
     }
     Optional<DeviceId> end = steps.end(order);
     DevicePage page =
@@ -107,7 +107,7 @@ public final class Fanout {
             && !page.recipients().isEmpty()
             && page.recipients().size() <= Push.MAX_RECIPIENTS;
     boolean mayBeOut = again || end.isPresent();
-    Set<String> filled =
+    Map<String, Integer> filled =
         publishPage(mayBeOut ? push.postponed() : push, page.recipients(), endsInOneChunk, now);
     if (last != null) {
       DeviceId done = steps.fixEnd(order, last);
@@ -147,8 +147,9 @@ public final class Fanout {
   /// are confirmed before them.
   ///
   /// @param last whether the event of its only chunk is to tell that there are no more
-  /// @return the lanes of the chunks
-  private Set<String> publishPage(Push push, List<Recipient> page, boolean last, Instant now) {
+  /// @return the recipients in each lane
+  private Map<String, Integer> publishPage(
+      Push push, List<Recipient> page, boolean last, Instant now) {
     Set<DeviceKey> connected = connected(push, page);
     Map<Channel, List<Recipient>> byChannel = new LinkedHashMap<>();
     List<DeliveryEvent> events = new ArrayList<>();
@@ -174,9 +175,11 @@ public final class Fanout {
                     WireForm.write(push.to(chunk)))));
     confirms.await();
     recipients.increment(page.size());
-    return byChannel.keySet().stream()
-        .map(channel -> Topology.lane(channel, push.delivery().priority()))
-        .collect(Collectors.toSet());
+    return byChannel.entrySet().stream()
+        .collect(
+            Collectors.toMap(
+                some -> Topology.lane(some.getKey(), push.delivery().priority()),
+                some -> some.getValue().size()));
   }
 
   private static List<List<Recipient>> chunks(List<Recipient> some) {

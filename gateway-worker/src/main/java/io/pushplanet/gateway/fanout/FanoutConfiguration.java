@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.lane.LanePublisher;
 import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.gateway.fcm.FcmQuota;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import io.pushplanet.gateway.later.LaterStore;
@@ -48,8 +49,8 @@ class FanoutConfiguration {
   }
 
   @Bean
-  QuotaQueues quotaQueues(DataSource database, Clock clock) {
-    return new QuotaQueues(new LaterStore(database), clock);
+  QuotaQueues quotaQueues(DataSource database, FcmQuota quota, Clock clock) {
+    return new QuotaQueues(new LaterStore(database), quota, clock, System::nanoTime);
   }
 
   @Bean

@@ -58,7 +58,7 @@ final class FanoutOrders {
 
   /// As [Fanout#expand].
   interface Step {
-    Set<String> expand(FanoutOrder order, boolean again);
+    Map<String, Integer> expand(FanoutOrder order, boolean again);
   }
 
   /// @param mostSteps of each priority, side by side
@@ -200,7 +200,9 @@ final class FanoutOrders {
           steps.take(
               order,
               redelivered,
-              one -> step.expand(one, redelivered).forEach(lane -> fill(filled, app, lane)));
+              one ->
+                  step.expand(one, redelivered)
+                      .forEach((lane, recipients) -> fill(filled, app, lane, recipients)));
         }
         // The step's own passages are looked at now, so that the app's next order knows of them.
         look(turns, filled);
@@ -213,10 +215,12 @@ final class FanoutOrders {
       return true;
     }
 
-    private void fill(Set<Passage> filled, AppId app, String lane) {
+    private void fill(Set<Passage> filled, AppId app, String lane, int recipients) {
       filled.add(new Passage.Lane(lane));
       if (lane.equals(fcmLane)) {
-        filled.add(new Passage.Quota(app, lane));
+        Passage.Quota quota = new Passage.Quota(app, lane);
+        filled.add(quota);
+        quotas.filled(quota, recipients);
       }
     }
 

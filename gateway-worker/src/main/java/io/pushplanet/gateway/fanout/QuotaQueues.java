@@ -2,53 +2,84 @@ package io.pushplanet.gateway.fanout;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.pushplanet.gateway.fcm.FcmQuota;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 
-/// Looks how far ahead an app's messages wait in `later` for a vendor's quota. Each is due when the
-/// quota will have reached it, so a broadcast whose next messages would be due after [#AHEAD] gains
-/// nothing by being expanded further: each device would only be a row in MySQL, written, found and
-/// deleted. When MySQL does not answer, no quota is full, as with [LaneDepths].
+/// Tells which apps' messages would find no room in their vendor's quota: each device would only be
+/// a row in `later`, written, found and deleted. A quota is full for a while after a step, about as
+/// long as that step's messages take if no other app shares it. Then it is full while the last of
+/// the app's messages that wait in `later` for it is due after [#AHEAD]: each is due when the quota
+/// will have reached it. When MySQL does not answer, no quota is full, as with [LaneDepths].
 ///
-/// Thread-safe; blocks for one look into an index, once a second for each quota.
+/// Thread-safe; blocks for one look into an index, at most once a second for a full quota.
 final class QuotaQueues {
   /// Long enough for the next step to be done meanwhile, so that no quota is left unused.
   static final Duration AHEAD = Duration.ofSeconds(10);
+
+  /// Steps go faster than the quota, so that they catch up after a delay.
+  private static final double SOONER = 1.25;
 
   private static final Logger LOG = LoggerFactory.getLogger(QuotaQueues.class);
   private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
 
   private final LaterStore later;
+  private final double perSecond;
   private final Clock clock;
-  private final Cache<Passage.Quota, Boolean> full =
-      Caffeine.newBuilder().expireAfterWrite(LOOK_EVERY).build();
+  private final LongSupplier nanoTime;
 
-  QuotaQueues(LaterStore later, Clock clock) {
+  /// Until when quotas are full that nobody needs to look at.
+  private final Cache<Passage.Quota, Long> fullUntilNanos =
+      Caffeine.newBuilder().expireAfterWrite(Turns.PATIENCE).build();
+
+  /// @param nanoTime as [System#nanoTime]
+  QuotaQueues(LaterStore later, FcmQuota quota, Clock clock, LongSupplier nanoTime) {
     this.later = later;
+    this.perSecond = SOONER * quota.messagesPerMinute() / 60;
     this.clock = clock;
+    this.nanoTime = nanoTime;
+  }
+
+  /// A step brought messages to so many recipients.
+  void filled(Passage.Quota quota, int recipients) {
+    fullFor(quota, (long) (recipients / perSecond * 1e9));
   }
 
   boolean isFull(Passage.Quota quota) {
-    if (full.getIfPresent(quota) != null) {
+    Long untilNanos = fullUntilNanos.getIfPresent(quota);
+    if (untilNanos != null && nanoTime.getAsLong() - untilNanos < 0) {
       return true;
     }
+    Instant last = lastDue(quota);
+    boolean full = last != null && last.isAfter(clock.instant().plus(AHEAD));
+    if (full) {
+      fullFor(quota, LOOK_EVERY.toNanos());
+    }
+    return full;
+  }
+
+  private @Nullable Instant lastDue(Passage.Quota quota) {
     try {
-      Optional<Instant> last = later.lastDue(quota.app(), quota.lane(), PutOff.PROJECT_QUOTA);
-      boolean now = last.isPresent() && last.get().isAfter(clock.instant().plus(AHEAD));
-      if (now) {
-        full.put(quota, true);
-      }
-      return now;
+      return later.lastDue(quota.app(), quota.lane(), PutOff.PROJECT_QUOTA).orElse(null);
     } catch (DataAccessException e) {
       LOG.debug("event=quota_queue_unknown reason=\"{}\"", e.toString());
-      return false;
+      return null;
     }
+  }
+
+  /// From now on, or from when it is no longer full.
+  private void fullFor(Passage.Quota quota, long nanos) {
+    long now = nanoTime.getAsLong();
+    fullUntilNanos
+        .asMap()
+        .merge(quota, now + nanos, (until, _) -> now + Math.max(0, until - now) + nanos);
   }
 }

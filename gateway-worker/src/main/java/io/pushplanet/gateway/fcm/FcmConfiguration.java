@@ -63,6 +63,11 @@ class FcmConfiguration {
   }
 
   @Bean
+  FcmQuota fcmQuota(FcmSettings settings) {
+    return new FcmQuota(settings.messagesPerMinute());
+  }
+
+  @Bean
   PaceMetrics fcmPaceMetrics(MeterRegistry meters) {
     return new PaceMetrics(meters);
   }

@@ -2,6 +2,7 @@ package io.pushplanet.gateway.fanout;
 
 import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -24,6 +25,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.fcm.FcmQuota;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
 import java.security.SecureRandom;
@@ -144,12 +146,12 @@ class FanoutIT {
   }
 
   @Test
-  void a_step_tells_which_lanes_it_filled() {
+  void a_step_tells_how_much_it_brought_to_which_lanes() {
     FanoutOrder order =
         new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
 
     assertThat(fanout.expand(order, false))
-        .containsExactlyInAnyOrder("push.mqtt.high", "push.fcm.high");
+        .containsOnly(entry("push.mqtt.high", 300), entry("push.fcm.high", 240));
   }
 
   @Test
@@ -352,7 +354,7 @@ class FanoutIT {
             fanout,
             steps,
             depths,
-            wiring.quotaQueues(servers.database(), Clock.systemUTC()),
+            wiring.quotaQueues(servers.database(), new FcmQuota(600_000), Clock.systemUTC()),
             servers.lanes(),
             new FanoutSettings(2),
             meters),

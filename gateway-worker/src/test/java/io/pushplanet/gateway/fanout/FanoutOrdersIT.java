@@ -19,6 +19,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.fcm.FcmQuota;
 import io.pushplanet.gateway.intake.BatchHandler;
 import io.pushplanet.gateway.intake.DeadLetters;
 import io.pushplanet.gateway.intake.QueueConsumer;
@@ -31,8 +32,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -57,7 +58,8 @@ class FanoutOrdersIT {
   private final FanoutSteps steps = new FanoutSteps(redis, Clock.systemUTC());
   private final LaneDepths depths = new LaneDepths(servers.connections());
   private final LaterStore later = new LaterStore(servers.database());
-  private final QuotaQueues quotas = new QuotaQueues(later, Clock.systemUTC());
+  private final QuotaQueues quotas =
+      new QuotaQueues(later, new FcmQuota(600_000), Clock.systemUTC(), System::nanoTime);
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
 
   /// The messages whose steps were done or tried.
@@ -136,7 +138,7 @@ class FanoutOrdersIT {
             (order, _) -> {
               taken.add(order.push().id());
               fillLane();
-              return Set.of(LANE);
+              return Map.of(LANE, 1);
             },
             1,
             LONG);
@@ -172,7 +174,7 @@ class FanoutOrdersIT {
                   List.of(
                       new Later(
                           Instant.now().plus(LONG), lane, "project_quota_rest", order.push())));
-              return Set.of(lane);
+              return Map.of(lane, 1);
             },
             1,
             LONG);
@@ -238,7 +240,7 @@ class FanoutOrdersIT {
                     throw new DataIntegrityViolationException("for the test");
                   }
                   taken.add(order.push().id());
-                  return Set.of();
+                  return Map.of();
                 },
                 1,
                 LONG));
@@ -272,7 +274,7 @@ class FanoutOrdersIT {
   }
 
   /// A step that lasts until the test says so, if it is the first one.
-  private Set<String> holdingFirst(FanoutOrder order, boolean again) {
+  private Map<String, Integer> holdingFirst(FanoutOrder order, boolean again) {
     taken.add(order.push().id());
     if (taken.getFirst().equals(order.push().id())) {
       try {
@@ -281,7 +283,7 @@ class FanoutOrdersIT {
         throw new IllegalStateException(e);
       }
     }
-    return Set.of();
+    return Map.of();
   }
 
   private FanoutOrders orders(FanoutOrders.Step step, int mostSteps, Duration longestWait) {

@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.RealServers;
+import io.pushplanet.gateway.fcm.FcmQuota;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.later.LaterStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +25,7 @@ class QuotaQueuesIT {
 
   private final RealServers servers = RealServers.start();
   private final MutableClock clock = new MutableClock(Instant.parse("2026-11-28T10:00:00Z"));
+  private final AtomicLong nanos = new AtomicLong();
   private final LaterStore later = new LaterStore(servers.database());
 
   @BeforeEach
@@ -60,23 +63,43 @@ class QuotaQueuesIT {
   @Test
   void a_full_quota_is_not_looked_at_again_at_once() {
     waiting("shop", LANE, REASON, Duration.ofMinutes(5));
-    QuotaQueues quotas = new QuotaQueues(later, clock);
+    QuotaQueues quotas = quotas(later);
     assertThat(quotas.isFull(SHOPS)).isTrue();
 
     servers.sql().update("DELETE FROM later");
 
     assertThat(quotas.isFull(SHOPS)).isTrue();
+    nanos.addAndGet(Duration.ofSeconds(1).toNanos());
+    assertThat(quotas.isFull(SHOPS)).isFalse();
+  }
+
+  /// The rows of a step that was done just now are still being written.
+  @Test
+  void after_its_steps_a_quota_is_full_for_four_fifths_of_the_time_that_they_take() {
+    QuotaQueues quotas = quotas(later);
+    quotas.filled(SHOPS, 5_000);
+    quotas.filled(SHOPS, 2_500);
+
+    nanos.addAndGet(Duration.ofSeconds(6).toNanos() - 1);
+    assertThat(quotas.isFull(SHOPS)).isTrue();
+    nanos.incrementAndGet();
+    assertThat(quotas.isFull(SHOPS)).isFalse();
   }
 
   @Test
   void no_quota_is_full_while_mysql_is_away() {
     LaterStore away = new LaterStore(new DriverManagerDataSource("jdbc:mysql://127.0.0.1:1/away"));
 
-    assertThat(new QuotaQueues(away, clock).isFull(SHOPS)).isFalse();
+    assertThat(quotas(away).isFull(SHOPS)).isFalse();
   }
 
   private boolean isFull(Passage.Quota quota) {
-    return new QuotaQueues(later, clock).isFull(quota);
+    return quotas(later).isFull(quota);
+  }
+
+  /// Of a thousand messages a second.
+  private QuotaQueues quotas(LaterStore store) {
+    return new QuotaQueues(store, new FcmQuota(60_000), clock, nanos::get);
   }
 
   private void waiting(String app, String lane, String reason, Duration wait) {
