@@ -13,7 +13,7 @@ import io.lettuce.core.resource.Delay;
 import io.pushplanet.common.access.CredentialVault;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.access.Secret;
-import io.pushplanet.common.redis.SilenceLimit;
+import io.pushplanet.common.redis.RedisPipeline;
 import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
@@ -106,7 +106,7 @@ public class PlatformConfiguration {
   ClientResources redisResources() {
     // The client's default pause grows to half a minute, and is the same for all processes.
     return ClientResources.builder()
-        .nettyCustomizer(new SilenceLimit())
+        .nettyCustomizer(new RedisPipeline())
         .reconnectDelay(
             Delay.fullJitter(
                 Duration.ofMillis(100), Duration.ofSeconds(2), 100, TimeUnit.MILLISECONDS))

@@ -14,7 +14,7 @@ class SilenceLimitTest {
 
   SilenceLimitTest() {
     channel.freezeTime();
-    new SilenceLimit().afterChannelInitialized(channel);
+    channel.pipeline().addFirst(new SilenceLimit());
   }
 
   @Test

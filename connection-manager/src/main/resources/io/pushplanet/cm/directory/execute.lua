@@ -121,12 +121,17 @@ local function carry_out(device, what, epoch, ends, more)
   return ''
 end
 
--- A command that fails (a key holds something else) fails alone.
+-- A command that fails (a key holds something else) fails alone, unless a replica refuses it, which
+-- the client leaves when it is answered so.
 local answers = {}
 local line = '(%l+) (%d+) (%d+) (%S+) ([^\n]*)\n'
 for what, epoch, ends, device, more in string.gmatch(ARGV[4], line) do
   local ok, answer = pcall(carry_out, device, what, epoch, ends, more)
-  if not ok then answer = '!' .. (type(answer) == 'table' and answer.err or tostring(answer)) end
+  if not ok then
+    local why = type(answer) == 'table' and answer.err or tostring(answer)
+    if string.find(why, 'READONLY', 1, true) then return redis.error_reply(why) end
+    answer = '!' .. why
+  end
   answers[#answers + 1] = answer
 end
 return answers

@@ -537,6 +537,22 @@ class RedisDirectoryIT {
   }
 
   @Test
+  void a_replica_refuses_commands_as_it_refuses_others() {
+    var redis = link.connection().sync();
+    var claims = claims(List.of(device(1)), FormerSession.FORGET);
+    // Nothing listens there.
+    redis.replicaof("127.0.0.1", 1);
+    try {
+      assertThatThrownBy(() -> a.execute(claims))
+          .isInstanceOf(RedisUnavailable.class)
+          .hasMessageContaining("READONLY");
+    } finally {
+      redis.replicaofNoOne();
+    }
+    assertThat(claim(a, FormerSession.FORGET).epoch()).isPositive();
+  }
+
+  @Test
   void a_heartbeat_returns_whether_the_directory_still_knew_the_node() {
     var lease = new NodeLease(nodeA, "127.0.0.1", 1884, 1883, 9083, 7, false, clock.instant());
 
