@@ -44,7 +44,8 @@ class KeysAndCredentialsIT {
       assertThat(chromium.text()).contains("two live keys already");
 
       List<Change> told = new CopyOnWriteArrayList<>();
-      try (ChangeFeed feed = ChangeFeed.follow(dashboard.bean(DataSource.class), told::add)) {
+      try (ChangeFeed feed =
+          ChangeFeed.follow(dashboard.bean(DataSource.class), told::add, () -> {})) {
         assertThat(feed).isNotNull();
         String changes = "SELECT COUNT(*) FROM changes WHERE subject = '" + key.id() + "'";
         long before = count(changes);

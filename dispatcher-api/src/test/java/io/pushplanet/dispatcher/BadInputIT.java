@@ -2,7 +2,9 @@ package io.pushplanet.dispatcher;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.common.change.Change;
 import io.pushplanet.common.change.ChangeFeed;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
@@ -13,6 +15,8 @@ import java.io.OutputStream;
 import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
+import java.sql.Statement;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -106,6 +110,27 @@ class BadInputIT {
         Duration.ofSeconds(60), () -> assertThat(dispatcher.sql.looks()).isGreaterThan(looks + 1));
     isProblem(shop.post("/messages", HELLO), 401, "api_key_invalid");
     assertThat(ChangeFeed.PERIOD.multipliedBy(2)).isLessThan(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void a_key_that_a_failover_of_mysql_has_lost_stops_working() {
+    Tenant lost = dispatcher.tenant();
+    assertThat(lost.get("/devices/d1").status()).isEqualTo(404);
+    dispatcher.inDatabase(connection ->
+        ChangeFeed.record(connection, Clock.systemUTC(), Change.Kind.APP, new AppId("any"), "any"));
+    int looks = dispatcher.sql.looks();
+    Eventually.within(
+        Duration.ofSeconds(60), () -> assertThat(dispatcher.sql.looks()).isGreaterThan(looks + 1));
+
+    dispatcher.inDatabase(connection -> {
+      try (Statement statement = connection.createStatement()) {
+        statement.executeUpdate("DELETE FROM api_keys WHERE id = '" + lost.key().id() + "'");
+        statement.executeUpdate("DELETE FROM changes");
+      }
+    });
+
+    Eventually.within(
+        Duration.ofSeconds(60), () -> isProblem(lost.get("/devices/d1"), 401, "api_key_invalid"));
   }
 
   @Test

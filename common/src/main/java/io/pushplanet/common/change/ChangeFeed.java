@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -27,7 +28,11 @@ import org.slf4j.LoggerFactory;
 /// Ids are assigned before their transactions commit, so each reading goes back [#OVERLAP] ids and
 /// skips the changes reported before. After an outage of the database the listener gets all changes
 /// since. A change whose listener throws is reported again with the next reading, and does not
-/// delay other changes. Thread-safe.
+/// delay other changes.
+///
+/// After a failover to a replica that lacked the last commits, MySQL assigns their ids again, and a
+/// cache may hold what was never made. So the feed begins anew when the newest change that it knows
+/// is gone. Thread-safe.
 public final class ChangeFeed implements AutoCloseable {
   /// How often the table is read: one short SELECT by primary key.
   public static final Duration PERIOD = Duration.ofMillis(300);
@@ -38,8 +43,9 @@ public final class ChangeFeed implements AutoCloseable {
 
   private final DataSource database;
   private final Consumer<Change> listener;
+  private final Runnable reset;
   private final CountDownLatch closed = new CountDownLatch(1);
-  private final SequencedSet<Long> seen = new LinkedHashSet<>();
+  private final SequencedSet<Row> seen = new LinkedHashSet<>();
 
   /// Changes that were read, but not reported without an exception.
   private final List<Change> untold = new ArrayList<>();
@@ -49,24 +55,23 @@ public final class ChangeFeed implements AutoCloseable {
 
   /// @param change empty when its kind is of a newer version, during a rolling update: this version
   ///     has no cache of it
-  private record Row(long id, Optional<Change> change) {}
+  private record Row(long id, Instant at, Optional<Change> change) {}
 
-  private ChangeFeed(DataSource database, Consumer<Change> listener) {
+  private ChangeFeed(DataSource database, Consumer<Change> listener, Runnable reset) {
     this.database = database;
     this.listener = listener;
+    this.reset = reset;
   }
 
-  /// Starts to call `listener`, from a thread of its own, for changes committed from now on. Load
-  /// caches after this call.
+  /// Starts to call `listener`, from a thread of its own, for changes committed from now on.
   ///
+  /// @param reset empties all caches: before the first change, and whenever changes may have been
+  ///     lost
   /// @throws SQLException when the database cannot be read
-  public static ChangeFeed follow(DataSource database, Consumer<Change> listener)
+  public static ChangeFeed follow(DataSource database, Consumer<Change> listener, Runnable reset)
       throws SQLException {
-    ChangeFeed feed = new ChangeFeed(database, listener);
-    feed.last = feed.newest();
-    for (Row earlier : feed.after(feed.last - OVERLAP)) {
-      feed.seen.add(earlier.id());
-    }
+    ChangeFeed feed = new ChangeFeed(database, listener, reset);
+    feed.begin();
     Thread.ofVirtual().name("change-feed").start(feed::run);
     return feed;
   }
@@ -101,24 +106,48 @@ public final class ChangeFeed implements AutoCloseable {
     }
   }
 
+  private void begin() throws SQLException {
+    long newest = newest();
+    List<Row> earlier = after(newest - OVERLAP);
+    reset.run();
+    last = newest;
+    seen.clear();
+    seen.addAll(earlier);
+  }
+
   private void readOnce() {
     try {
       // A full list leaves the changes in the table: every queue has a limit.
       if (untold.size() < MAX_ROWS) {
-        for (Row row : after(last - OVERLAP)) {
-          if (seen.add(row.id())) {
-            last = Math.max(last, row.id());
-            row.change().ifPresent(untold::add);
-          }
-        }
-        while (seen.size() > 2 * OVERLAP) {
-          seen.removeFirst();
+        List<Row> rows = after(last - OVERLAP);
+        if (isLastAmong(rows)) {
+          take(rows);
+        } else {
+          long lost = last;
+          begin();
+          LOG.warn("event=changes_lost last={} newest={}", lost, last);
         }
       }
       untold.removeIf(this::isTold);
       failing = !untold.isEmpty();
     } catch (SQLException | RuntimeException | Error e) {
       failed(e);
+    }
+  }
+
+  private boolean isLastAmong(List<Row> rows) {
+    return last == 0 || rows.stream().anyMatch(row -> row.id() == last && seen.contains(row));
+  }
+
+  private void take(List<Row> rows) {
+    for (Row row : rows) {
+      if (seen.add(row)) {
+        last = Math.max(last, row.id());
+        row.change().ifPresent(untold::add);
+      }
+    }
+    while (seen.size() > 2 * OVERLAP) {
+      seen.removeFirst();
     }
   }
 
@@ -153,7 +182,7 @@ public final class ChangeFeed implements AutoCloseable {
     try (Connection connection = database.getConnection();
         PreparedStatement select =
             connection.prepareStatement(
-                "SELECT id, kind, app_id, subject FROM changes WHERE id > ? ORDER BY id LIMIT "
+                "SELECT id, kind, app_id, subject, at FROM changes WHERE id > ? ORDER BY id LIMIT "
                     + MAX_ROWS)) {
       select.setLong(1, id);
       List<Row> rows = new ArrayList<>();
@@ -171,6 +200,7 @@ public final class ChangeFeed implements AutoCloseable {
     Optional<Change.Kind> known = Change.Kind.of(row.getString(2));
     var app = new AppId(row.getString(3));
     String subject = row.getString(4);
-    return new Row(id, known.map(kind -> new Change(id, kind, app, subject)));
+    Instant at = row.getTimestamp(5).toInstant();
+    return new Row(id, at, known.map(kind -> new Change(id, kind, app, subject)));
   }
 }

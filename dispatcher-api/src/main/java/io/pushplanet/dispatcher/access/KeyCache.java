@@ -172,7 +172,7 @@ final class KeyCache implements AutoCloseable {
     try {
       do {
         try {
-          feed = ChangeFeed.follow(database, this::changed);
+          feed = ChangeFeed.follow(database, this::changed, cache::invalidateAll);
           return;
         } catch (SQLException e) {
           LOG.warn("event=changes_not_followed reason=\"{}\"", e.getMessage());

@@ -128,8 +128,7 @@ public final class CredentialCache implements AutoCloseable {
     try {
       do {
         try {
-          feed.set(ChangeFeed.follow(source, this::changed));
-          cache.invalidateAll();
+          feed.set(ChangeFeed.follow(source, this::changed, cache::invalidateAll));
           breaker.answered();
           if (closed.getCount() == 0) {
             close();

@@ -10,8 +10,12 @@ import com.sun.net.httpserver.HttpServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.lane.Topology;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.gateway.credential.CredentialCache;
+import io.pushplanet.gateway.credential.CredentialLookup.Found;
+import io.pushplanet.gateway.credential.CredentialLookup.Missing;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
@@ -296,6 +300,32 @@ class CredentialLifecycleIT {
     return rows.sql()
         .queryForObject("SELECT due_at FROM later WHERE app_id = ?", Timestamp.class, app)
         .toInstant();
+  }
+
+  @Test
+  void a_credential_that_a_failover_of_mysql_has_lost_is_not_used_any_longer() {
+    CredentialCache credentials = platform.context.getBean(CredentialCache.class);
+    AppId app = new AppId("lost");
+    platform.uploadKey("lost", CredentialRows.key("LIFE000016", "LOSTKEY001"), "production");
+    assertThat(credentials.apns(app, "production")).isInstanceOf(Found.class);
+    platform.uploadKey("lost", CredentialRows.key("LIFE000016", "LOSTKEY002"), "production");
+    // The change has been read.
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(credentials.apns(app, "production"))
+                .isInstanceOfSatisfying(
+                    Found.class,
+                    found ->
+                        assertThat(found.credential())
+                            .hasFieldOrPropertyWithValue("keyId", "LOSTKEY002")));
+
+    rows.sql().update("DELETE FROM credentials WHERE app_id = 'lost'");
+    rows.sql().update("DELETE FROM changes");
+
+    Eventually.within(
+        PATIENCE,
+        () -> assertThat(credentials.apns(app, "production")).isInstanceOf(Missing.class));
   }
 
   @Test
