@@ -92,8 +92,8 @@ public final class WireForm {
     try {
       List<T> items =
           MAPPER.readerForListOf(type).withAttribute(JsonReader.BYTES, bytes).readValue(bytes);
-      if (items.contains(null)) {
-        throw new IllegalArgumentException("an item is null");
+      if (items == null || items.contains(null)) {
+        throw new IllegalArgumentException("it, or an item, is null");
       }
       return items;
     } catch (JacksonException | IllegalArgumentException e) {

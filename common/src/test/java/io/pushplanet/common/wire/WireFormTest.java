@@ -333,7 +333,7 @@ class WireFormTest {
 
   @Test
   void a_text_that_is_no_batch_is_malformed_as_a_whole() {
-    for (String rubbish : List.of("", "{}", "[{}", "[{},", "[{}] []", "[}", "\u0000[{}]")) {
+    for (String rubbish : List.of("", "null", "{}", "[{}", "[{},", "[{}] []", "[}", "\u0000[{}]")) {
       assertThatThrownBy(() ->
               WireForm.readBatch(
                   rubbish.getBytes(StandardCharsets.UTF_8), Push.class, item -> fail(rubbish)))
