@@ -102,6 +102,12 @@ class StatisticsConfiguration {
   }
 
   @Bean
+  PeriodicTask changeRetention(DataSource database, MeterRegistry meters) {
+    ChangeRetention retention = new ChangeRetention(database);
+    return new PeriodicTask("change-retention", EVERY_HOUR, retention::trim, meters);
+  }
+
+  @Bean
   PeriodicTask queuedSweeper(DataSource database, LanePublisher lanes, MeterRegistry meters) {
     QueuedSweeper sweeper = new QueuedSweeper(database, lanes);
     return new PeriodicTask(
