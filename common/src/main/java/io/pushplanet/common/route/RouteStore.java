@@ -26,13 +26,16 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A removed route leaves an empty mark for [#FORGOTTEN], which [#putIfAbsent] does not overwrite.
 /// So a reader that read MySQL just before a change cannot store the old route, as long as it
-/// stores it within that time.
+/// begins to store it within [#FRESH].
 public final class RouteStore {
   private static final String ROUTE = "route:";
   private static final Duration KEPT = Duration.ofDays(7);
 
-  /// For how long after a change a route that was read before it cannot be stored.
-  public static final Duration FORGOTTEN = Duration.ofSeconds(2);
+  /// A Redis that hangs carries a reader's command out late, though seldom as late as this.
+  private static final Duration FORGOTTEN = Duration.ofSeconds(10);
+
+  /// For how long a reader may store what it has read.
+  public static final Duration FRESH = Duration.ofSeconds(1);
 
   private final Supplier<RedisAsyncCommands<String, String>> redis;
   private final SharedReads reads;

@@ -11,7 +11,6 @@ import io.pushplanet.common.route.DeviceRoute;
 import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.session.DeviceKey;
 import java.time.Clock;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -29,10 +28,6 @@ import org.springframework.stereotype.Component;
 public class RouteLookup {
   private static final Logger LOG = LoggerFactory.getLogger(RouteLookup.class);
   private static final int MAX_PER_STATEMENT = 500;
-
-  /// Shorter than Redis keeps the mark of a deleted route, so that a route that was read before a
-  /// change is never put after it.
-  private static final Duration FRESH = RouteStore.FORGOTTEN.dividedBy(2);
 
   private final RouteStore store;
   private final RouteMapper mapper;
@@ -80,7 +75,7 @@ public class RouteLookup {
       Instant began = clock.instant();
       Map<DeviceId, DeviceRoute> read =
           routes(mapper.find(app.value(), some.stream().map(DeviceId::value).sorted().toList()));
-      if (redis && clock.instant().isBefore(began.plus(FRESH))) {
+      if (redis && clock.instant().isBefore(began.plus(RouteStore.FRESH))) {
         keep(app, read);
       }
       found.putAll(read);

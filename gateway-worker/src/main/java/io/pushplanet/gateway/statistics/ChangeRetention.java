@@ -1,6 +1,5 @@
 package io.pushplanet.gateway.statistics;
 
-import io.pushplanet.common.change.ChangeFeed;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -77,15 +77,7 @@ class SessionDirectoryIT {
 
   @Test
   void a_route_comes_back_as_it_was_until_it_is_forgotten() {
-    DeviceRoute route =
-        new DeviceRoute(
-            D1.device(),
-            Platform.ANDROID,
-            true,
-            null,
-            new FcmToken("t", "token", clock.instant()),
-            new WebPushSubscription("{\"endpoint\":\"https://a\"}", clock.instant()),
-            new HmsToken("h", clock.instant()));
+    DeviceRoute route = route();
     DeviceKey unknown = new DeviceKey(D1.app(), new DeviceId("d2"));
     routes.put(Map.of(D1, route));
 
@@ -93,6 +85,29 @@ class SessionDirectoryIT {
 
     routes.forget(List.of(D1));
     assertThat(routes.find(List.of(D1))).isEmpty();
+  }
+
+  /// Redis carries the command out when nobody waits for it any longer.
+  @Test
+  void a_route_that_was_read_before_a_change_is_not_stored_by_a_redis_that_hung() {
+    routes.forget(List.of(D1));
+    connection.sync().clientPause(3_000);
+
+    assertThatThrownBy(() -> routes.putIfAbsent(Map.of(D1, route())))
+        .isInstanceOf(RedisUnavailable.class);
+
+    assertThat(connection.sync().get("route:shop/d1")).isEmpty();
+  }
+
+  private DeviceRoute route() {
+    return new DeviceRoute(
+        D1.device(),
+        Platform.ANDROID,
+        true,
+        null,
+        new FcmToken("t", "token", clock.instant()),
+        new WebPushSubscription("{\"endpoint\":\"https://a\"}", clock.instant()),
+        new HmsToken("h", clock.instant()));
   }
 
   @Test
