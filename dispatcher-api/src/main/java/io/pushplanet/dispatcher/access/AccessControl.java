@@ -5,7 +5,6 @@ import io.pushplanet.common.access.Scope;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
-import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -16,11 +15,9 @@ public final class AccessControl {
   private static final String BEARER = "Bearer ";
 
   private final KeyCache keys;
-  private final Clock clock;
 
-  AccessControl(KeyCache keys, Clock clock) {
+  AccessControl(KeyCache keys) {
     this.keys = keys;
-    this.clock = clock;
   }
 
   /// @throws ProblemException 401, 403 or 404
@@ -29,7 +26,7 @@ public final class AccessControl {
     StoredKey stored =
         keys.find(key.id())
             .filter(candidate -> key.matches(candidate.hash()))
-            .filter(candidate -> !candidate.revokedAt(clock.instant()))
+            .filter(candidate -> !candidate.isRevoked())
             .orElseThrow(AccessControl::invalid);
     if (!stored.appId().equals(app)) {
       throw ProblemException.of(
