@@ -96,6 +96,35 @@ class SessionClaimsIT {
     }
   }
 
+  @Test
+  void redis_frees_a_claim_in_the_background() throws Exception {
+    List<String> devices = IntStream.range(0, DEVICES).mapToObj(i -> "d" + i).toList();
+    try (RedisClient client = RedisClient.create(dispatcher.services.redis().toString());
+        var redis = client.connect();
+        Connection connection = dispatcher.connection()) {
+      insert(new JdbcTemplate(new SingleConnectionDataSource(connection, true)), devices);
+      long before = freedInTheBackground(redis.sync());
+
+      claim(redis.sync(), devices);
+
+      Eventually.within(
+          PATIENCE,
+          () -> {
+            assertThat(redis.sync().exists(CLAIM)).isZero();
+            assertThat(freedInTheBackground(redis.sync())).isGreaterThan(before);
+          });
+    }
+  }
+
+  private static long freedInTheBackground(RedisCommands<String, String> commands) {
+    return commands
+        .info("memory")
+        .lines()
+        .filter(line -> line.startsWith("lazyfreed_objects:"))
+        .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1).strip()))
+        .sum();
+  }
+
   /// Leaves updates like a writer that was killed.
   private void claim(RedisCommands<String, String> commands, List<String> devices) {
     commands.hset(

@@ -150,7 +150,9 @@ class SessionWriter implements AutoCloseable {
   private void writeClaims(String holder) {
     for (String claim : redis.ask(commands -> commands.smembers(CLAIMS))) {
       write(claim, holder);
-      redis.ask(commands -> commands.del(claim));
+      // Not DEL: a claim may have millions of fields, and Redis would free them before it answers
+      // anyone.
+      redis.ask(commands -> commands.unlink(claim));
       redis.ask(commands -> commands.srem(CLAIMS, claim));
     }
   }
