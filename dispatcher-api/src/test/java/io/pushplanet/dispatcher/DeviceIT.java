@@ -6,6 +6,8 @@ import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -146,5 +148,45 @@ class DeviceIT {
                 .map(event ->
                     event.get("device").stringValue() + " " + event.get("state").stringValue()))
         .containsExactly("d1 failed");
+  }
+
+  @Test
+  void a_deletion_reads_no_list_of_other_devices() {
+    int lists = 1_000;
+    shop.device("d1", "{\"mqtt\":true}");
+    dispatcher.inDatabase(connection -> {
+      connection.setAutoCommit(false);
+      try (PreparedStatement rows =
+          connection.prepareStatement(
+              "INSERT INTO broadcast_devices (app_id, seq, message_id, parked_at, expires_at, first_device, last_device, devices)"
+                  + " VALUES (?, ?, UUID(), NOW(3), NOW(3), 'e', 'f', REPEAT('e ', 9000))")) {
+        for (int seq = 1; seq <= lists; seq++) {
+          rows.setString(1, shop.app());
+          rows.setInt(2, seq);
+          rows.addBatch();
+        }
+        rows.executeBatch();
+      }
+      connection.commit();
+    });
+    long before = pagesRead();
+
+    assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(204);
+
+    assertThat(pagesRead() - before).isLessThan(lists);
+  }
+
+  private long pagesRead() {
+    long[] pages = new long[1];
+    dispatcher.inDatabase(connection -> {
+      try (PreparedStatement status =
+          connection.prepareStatement(
+              "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_read_requests'")) {
+        ResultSet row = status.executeQuery();
+        assertThat(row.next()).isTrue();
+        pages[0] = row.getLong("Value");
+      }
+    });
+    return pages[0];
   }
 }

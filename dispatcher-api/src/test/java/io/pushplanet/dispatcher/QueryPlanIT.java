@@ -164,6 +164,7 @@ class QueryPlanIT {
     parameters.put("id", A_MESSAGE);
     parameters.put("device", "d7");
     parameters.put("devices", List.of("d7", "d8"));
+    parameters.put("lists", List.of(7L, 8L));
     parameters.put("users", List.of("u7", "u8"));
     parameters.put("user", "u7");
     parameters.put("topic", "t7");

@@ -235,17 +235,31 @@ interface DeviceMapper {
       @Param("device") String device,
       @Param("rows") Collection<Waiting> rows);
 
-  /// Broadcasts that the device has not passed yet and whose lists name it.
+  /// Lists that the device has not passed yet and that may name it, by their first and last device.
+  /// The lists themselves are long and stored apart from their rows: a condition on them, too, would
+  /// read each list of the app.
   @Select(
       """
-      SELECT l.seq, l.message_id FROM broadcast_devices l
+      SELECT l.seq FROM broadcast_devices l
       LEFT JOIN broadcast_positions p ON p.app_id = #{app} AND p.device_id = #{device}
       WHERE l.app_id = #{app} AND l.seq > COALESCE(p.seq, 0)
         AND l.first_device <= #{device} AND l.last_device >= #{device}
-        AND LOCATE(CONCAT(' ', #{device}, ' '), CONCAT(' ', l.devices, ' ')) > 0
       """)
-  List<WaitingBroadcast> waitingBroadcasts(
-      @Param("app") String app, @Param("device") String device);
+  List<Long> listsAround(@Param("app") String app, @Param("device") String device);
+
+  /// The broadcasts of those lists that name the device.
+  @Select(
+      """
+      <script>
+      SELECT seq, message_id FROM broadcast_devices WHERE app_id = #{app} AND seq IN
+      <foreach collection="lists" item="list" open="(" separator="," close=")">#{list}</foreach>
+        AND LOCATE(CONCAT(' ', #{device}, ' '), CONCAT(' ', devices, ' ')) > 0
+      </script>
+      """)
+  List<WaitingBroadcast> broadcastsOf(
+      @Param("app") String app,
+      @Param("device") String device,
+      @Param("lists") Collection<Long> lists);
 
   /// Moves the position of the device past this list, when the ends of its broadcasts have been
   /// told.

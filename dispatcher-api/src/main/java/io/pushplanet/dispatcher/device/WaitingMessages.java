@@ -41,8 +41,7 @@ class WaitingMessages {
   void endAll(AppId app, DeviceId device, Instant asked) {
     List<MessageId> waiting =
         new ArrayList<>(messages(mapper.waiting(app.value(), device.value())));
-    List<DeviceMapper.WaitingBroadcast> broadcasts =
-        mapper.waitingBroadcasts(app.value(), device.value());
+    List<DeviceMapper.WaitingBroadcast> broadcasts = broadcasts(app, device);
     broadcasts.forEach(broadcast -> waiting.add(new MessageId(broadcast.messageId())));
     if (!waiting.isEmpty()) {
       fail(app, device, waiting, "device_deleted", asked);
@@ -69,6 +68,11 @@ class WaitingMessages {
       fail(app, device, messages(some), "user_changed", asked);
       mapper.deleteFromInbox(app.value(), device.value(), some);
     }
+  }
+
+  private List<DeviceMapper.WaitingBroadcast> broadcasts(AppId app, DeviceId device) {
+    List<Long> lists = mapper.listsAround(app.value(), device.value());
+    return lists.isEmpty() ? List.of() : mapper.broadcastsOf(app.value(), device.value(), lists);
   }
 
   private static List<MessageId> messages(List<DeviceMapper.Waiting> rows) {
