@@ -273,7 +273,4 @@ interface DeviceMapper {
       @Param("device") String device,
       @Param("seq") long seq,
       @Param("now") Instant now);
-
-  @Delete("DELETE FROM inbox WHERE app_id = #{app} AND device_id = #{device}")
-  void deleteInbox(@Param("app") String app, @Param("device") String device);
 }

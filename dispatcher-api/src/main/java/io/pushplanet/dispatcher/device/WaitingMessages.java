@@ -12,7 +12,6 @@ import io.pushplanet.dispatcher.lane.ConfirmedPublisher;
 import io.pushplanet.dispatcher.lane.QueueItem;
 import java.time.Clock;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -39,18 +38,29 @@ class WaitingMessages {
   /// @param asked when the deletion was requested; a repeat with the same time tells the same event
   ///     again
   void endAll(AppId app, DeviceId device, Instant asked) {
-    List<MessageId> waiting =
-        new ArrayList<>(messages(mapper.waiting(app.value(), device.value())));
-    List<DeviceMapper.WaitingBroadcast> broadcasts = broadcasts(app, device);
-    broadcasts.forEach(broadcast -> waiting.add(new MessageId(broadcast.messageId())));
-    if (!waiting.isEmpty()) {
-      fail(app, device, waiting, "device_deleted", asked);
+    end(app, device, mapper.waiting(app.value(), device.value()), "device_deleted", asked);
+    endBroadcasts(app, device, asked);
+    // Of messages that a worker has parked meanwhile. One that it parks later expires.
+    end(app, device, mapper.waiting(app.value(), device.value()), "device_deleted", asked);
+  }
+
+  private void endBroadcasts(AppId app, DeviceId device, Instant asked) {
+    List<Long> lists = mapper.listsAround(app.value(), device.value());
+    if (lists.isEmpty()) {
+      return;
     }
-    broadcasts.stream()
+    List<DeviceMapper.WaitingBroadcast> waiting =
+        mapper.broadcastsOf(app.value(), device.value(), lists);
+    fail(
+        app,
+        device,
+        waiting.stream().map(broadcast -> new MessageId(broadcast.messageId())).toList(),
+        "device_deleted",
+        asked);
+    waiting.stream()
         .mapToLong(DeviceMapper.WaitingBroadcast::seq)
         .max()
         .ifPresent(seq -> mapper.passBroadcasts(app.value(), device.value(), seq, clock.instant()));
-    mapper.deleteInbox(app.value(), device.value());
   }
 
   /// Ends the messages that are for another user than the present one. A message to several users
@@ -62,21 +72,22 @@ class WaitingMessages {
   void endWhatIsForOthers(AppId app, DeviceId device, @Nullable String user, Instant asked) {
     List<DeviceMapper.Waiting> notTheirs =
         mapper.waitingForOthers(app.value(), device.value(), user);
-    for (int from = 0; from < notTheirs.size(); from += AT_ONCE) {
-      List<DeviceMapper.Waiting> some =
-          notTheirs.subList(from, Math.min(from + AT_ONCE, notTheirs.size()));
-      fail(app, device, messages(some), "user_changed", asked);
+    end(app, device, notTheirs, "user_changed", asked);
+  }
+
+  /// Deletes exactly the rows whose end it tells.
+  private void end(
+      AppId app, DeviceId device, List<DeviceMapper.Waiting> rows, String reason, Instant asked) {
+    for (int from = 0; from < rows.size(); from += AT_ONCE) {
+      List<DeviceMapper.Waiting> some = rows.subList(from, Math.min(from + AT_ONCE, rows.size()));
+      fail(
+          app,
+          device,
+          some.stream().map(row -> new MessageId(row.messageId())).toList(),
+          reason,
+          asked);
       mapper.deleteFromInbox(app.value(), device.value(), some);
     }
-  }
-
-  private List<DeviceMapper.WaitingBroadcast> broadcasts(AppId app, DeviceId device) {
-    List<Long> lists = mapper.listsAround(app.value(), device.value());
-    return lists.isEmpty() ? List.of() : mapper.broadcastsOf(app.value(), device.value(), lists);
-  }
-
-  private static List<MessageId> messages(List<DeviceMapper.Waiting> rows) {
-    return rows.stream().map(row -> new MessageId(row.messageId())).toList();
   }
 
   private void fail(
