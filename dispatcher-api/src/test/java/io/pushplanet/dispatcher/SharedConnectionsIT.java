@@ -126,6 +126,68 @@ class SharedConnectionsIT {
     assertThat(calls).anyMatch(call -> call.resultNow().status() == 200);
   }
 
+  /// The tables stay locked while the other app is served. Each kind of request alone is frequent
+  /// enough to take all connections.
+  @Test
+  void reads_of_one_app_leave_connections_to_other_apps() throws Exception {
+    RunningDispatcher patient =
+        RunningDispatcher.with(Map.of("pushplanet.mysql.answer-within", "30s"));
+    Tenant busy = patient.tenant();
+    Tenant other = patient.tenant();
+    busy.device("d1", "{\"mqtt\":true}");
+    other.device("d1", "{\"mqtt\":true}");
+    String message = "/messages/" + busy.post("/messages", HELLO).json().get("id").stringValue();
+    String channel =
+        "/live-activity-channels/"
+            + busy.post("/live-activity-channels", "{}").json().get("channel").stringValue();
+    List<Callable<Answer>> kinds =
+        List.of(
+            () -> busy.get("/uplinks"),
+            () -> busy.get("/devices/d1"),
+            () -> busy.get("/devices/d1/deliveries"),
+            () -> busy.get(message),
+            () -> busy.get(message + "/deliveries"),
+            () -> busy.post(message + ":cancel", ""),
+            () -> busy.get("/live-activity-channels"),
+            () -> busy.get(channel),
+            () -> busy.call("DELETE", channel, ""),
+            () -> busy.post("/live-activity-channels", "{}"));
+    List<Future<Answer>> calls = new ArrayList<>();
+
+    try (Connection connection = dispatcher.connection();
+        var callers = Executors.newFixedThreadPool(MANY * kinds.size())) {
+      JdbcTemplate lock = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+      lock.execute(
+          "LOCK TABLES uplinks WRITE, device_tags WRITE, deliveries WRITE, messages WRITE,"
+              + " live_activity_channels WRITE");
+      try {
+        for (int i = 0; i < MANY; i++) {
+          kinds.forEach(kind -> calls.add(callers.submit(kind)));
+        }
+        Eventually.within(
+            Duration.ofSeconds(20),
+            () ->
+                assertThat(waiting(lock) >= 10 || calls.stream().anyMatch(Future::isDone))
+                    .isTrue());
+
+        Answer sent = other.post("/messages", HELLO);
+
+        assertThat(sent.status()).as(sent.toString()).isEqualTo(202);
+      } finally {
+        lock.execute("UNLOCK TABLES");
+      }
+      for (Future<Answer> call : calls) {
+        Answer answer = call.get(30, TimeUnit.SECONDS);
+        if (answer.status() == 503) {
+          assertThat(answer.header("Retry-After")).as(answer.toString()).isEqualTo("1");
+        }
+      }
+    }
+    assertThat(calls)
+        .anyMatch(call -> call.resultNow().status() == 200)
+        .anyMatch(call -> call.resultNow().toString().contains("\"overloaded\""));
+  }
+
   /// Statements that lock the row of a device, or wait for it.
   private static long changing(JdbcTemplate sql) {
     Long waiting =

@@ -12,6 +12,7 @@ import io.pushplanet.dispatcher.input.Bodies;
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.input.JsonBody;
+import io.pushplanet.dispatcher.limit.AppBulkheads;
 import io.pushplanet.dispatcher.message.Page;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
@@ -57,13 +58,19 @@ class ChannelController {
   }
 
   private final ChannelMapper mapper;
+  private final AppBulkheads reads;
   private final IdempotentRequests idempotency;
   private final Bodies bodies;
   private final Clock clock;
 
   ChannelController(
-      ChannelMapper mapper, IdempotentRequests idempotency, Bodies bodies, Clock clock) {
+      ChannelMapper mapper,
+      AppBulkheads reads,
+      IdempotentRequests idempotency,
+      Bodies bodies,
+      Clock clock) {
     this.mapper = mapper;
+    this.reads = reads;
     this.idempotency = idempotency;
     this.bodies = bodies;
     this.clock = clock;
@@ -87,11 +94,15 @@ class ChannelController {
             request,
             body.bytes(),
             work ->
-                made(
+                reads.call(
                     caller.app(),
-                    ActivityChannelId.of(work.id()),
-                    word(environment == null ? Environment.PRODUCTION : environment),
-                    word(keeps == null ? Keeps.NEWEST : keeps)))
+                    1,
+                    () ->
+                        made(
+                            caller.app(),
+                            ActivityChannelId.of(work.id()),
+                            word(environment == null ? Environment.PRODUCTION : environment),
+                            word(keeps == null ? Keeps.NEWEST : keeps))))
         .writeTo(response);
   }
 
@@ -122,7 +133,8 @@ class ChannelController {
     String after = Optional.ofNullable(page.after()).orElse("");
     return ok(
         page.form(
-            mapper.after(caller.app().value(), after, page.limit() + 1),
+            reads.call(
+                caller.app(), 1, () -> mapper.after(caller.app().value(), after, page.limit() + 1)),
             ChannelController::form,
             ChannelMapper.Row::channelId));
   }
@@ -130,15 +142,20 @@ class ChannelController {
   @GetMapping(ONE)
   @Needs(Scope.READ)
   ResponseEntity<byte[]> get(Caller caller, @PathVariable("channel") String id) {
-    return ok(form(found(caller.app(), id)));
+    return ok(form(reads.call(caller.app(), 1, () -> found(caller.app(), id))));
   }
 
   @DeleteMapping(ONE)
   @Needs(Scope.SEND)
   ResponseEntity<byte[]> delete(Caller caller, @PathVariable("channel") String id) {
-    found(caller.app(), id);
-    mapper.delete(caller.app().value(), id, clock.instant());
-    return ResponseEntity.accepted().build();
+    return reads.call(
+        caller.app(),
+        1,
+        () -> {
+          found(caller.app(), id);
+          mapper.delete(caller.app().value(), id, clock.instant());
+          return ResponseEntity.accepted().build();
+        });
   }
 
   private ChannelMapper.Row found(AppId app, String id) {

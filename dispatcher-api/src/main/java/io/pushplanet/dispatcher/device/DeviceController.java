@@ -9,6 +9,7 @@ import io.pushplanet.dispatcher.audience.AudienceReader;
 import io.pushplanet.dispatcher.input.Bodies;
 import io.pushplanet.dispatcher.input.Fields;
 import io.pushplanet.dispatcher.input.Findings;
+import io.pushplanet.dispatcher.limit.AppBulkheads;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import io.pushplanet.dispatcher.registration.RegisteredDevice;
@@ -35,13 +36,19 @@ import tools.jackson.databind.node.ObjectNode;
 @RestController
 class DeviceController {
   private final DeviceRegistry registry;
+  private final AppBulkheads reads;
   private final SessionUpdates sessions;
   private final DeviceForm form;
   private final Bodies bodies;
 
   DeviceController(
-      DeviceRegistry registry, SessionUpdates sessions, DeviceForm form, Bodies bodies) {
+      DeviceRegistry registry,
+      AppBulkheads reads,
+      SessionUpdates sessions,
+      DeviceForm form,
+      Bodies bodies) {
     this.registry = registry;
+    this.reads = reads;
     this.sessions = sessions;
     this.form = form;
     this.bodies = bodies;
@@ -82,7 +89,10 @@ class DeviceController {
     // both.
     var told = sessions.told(caller.app(), given);
     RegisteredDevice device =
-        registry.find(caller.app(), given).map(told::over).orElseThrow(() -> unknown(id));
+        reads
+            .call(caller.app(), 1, () -> registry.find(caller.app(), given))
+            .map(told::over)
+            .orElseThrow(() -> unknown(id));
     return json(ResponseEntity.ok(), WireForm.write(form.of(device)));
   }
 

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /// A [Bulkhead] for all apps, of whose permits no app gets more than half. An app that asks for
 /// more waits in a [Bulkhead] of its own, and the other apps find the other half free. Thread-safe.
@@ -42,7 +43,8 @@ public final class AppBulkheads {
   ///     takes that half
   /// @throws ProblemException when too much work waits already, or not enough permits become free
   ///     in time
-  public <T, E extends Exception> T call(AppId app, int weight, Bulkhead.Work<T, E> work) throws E {
+  public <T extends @Nullable Object, E extends Exception> T call(
+      AppId app, int weight, Bulkhead.Work<T, E> work) throws E {
     int taken = Math.min(weight, half);
     ForApp own =
         byApp.compute(

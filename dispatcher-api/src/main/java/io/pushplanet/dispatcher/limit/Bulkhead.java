@@ -5,6 +5,7 @@ import io.pushplanet.dispatcher.problem.ProblemException;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /// Limits how much costly work is done at once. A bounded number of callers waits for a permit, in
 /// the order in which they came; any further caller is refused at once. Thread-safe.
@@ -20,7 +21,7 @@ public final class Bulkhead {
 
   /// The work that needs a permit.
   @FunctionalInterface
-  public interface Work<T, E extends Exception> {
+  public interface Work<T extends @Nullable Object, E extends Exception> {
     T result() throws E;
   }
 
@@ -43,7 +44,7 @@ public final class Bulkhead {
   /// Does work of weight 1.
   ///
   /// @throws ProblemException when too many callers wait already, or no permit becomes free in time
-  public <T, E extends Exception> T call(Work<T, E> work) throws E {
+  public <T extends @Nullable Object, E extends Exception> T call(Work<T, E> work) throws E {
     return call(1, work);
   }
 
@@ -51,7 +52,8 @@ public final class Bulkhead {
   ///     of them and runs alone
   /// @throws ProblemException when too much work waits already, or not enough permits become free
   ///     in time
-  public <T, E extends Exception> T call(int weight, Work<T, E> work) throws E {
+  public <T extends @Nullable Object, E extends Exception> T call(int weight, Work<T, E> work)
+      throws E {
     int taken = Math.min(weight, permits);
     if (!admitted.tryAcquire(taken)) {
       throw refused();

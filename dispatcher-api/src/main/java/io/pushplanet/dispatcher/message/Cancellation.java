@@ -12,6 +12,7 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.lane.ConfirmedPublisher;
 import io.pushplanet.dispatcher.lane.QueueItem;
+import io.pushplanet.dispatcher.limit.AppBulkheads;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.nio.charset.StandardCharsets;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -42,6 +44,7 @@ class Cancellation {
   private static final int LATER_AT_ONCE = 50;
 
   private final MessageMapper mapper;
+  private final AppBulkheads reads;
   private final AcceptedMessages accepted;
   private final ConfirmedPublisher publisher;
   private final TransactionTemplate transactions;
@@ -49,11 +52,13 @@ class Cancellation {
 
   Cancellation(
       MessageMapper mapper,
+      AppBulkheads reads,
       AcceptedMessages accepted,
       ConfirmedPublisher publisher,
       PlatformTransactionManager transactions,
       Clock clock) {
     this.mapper = mapper;
+    this.reads = reads;
     this.accepted = accepted;
     this.publisher = publisher;
     this.transactions = new TransactionTemplate(transactions);
@@ -73,10 +78,10 @@ class Cancellation {
       return;
     }
     Instant now = clock.instant();
-    mapper.cancel(app.value(), id.day(), id.value(), now);
+    reads.call(app, 1, () -> mapper.cancel(app.value(), id.day(), id.value(), now));
     // Cancelled after the message: a worker that parks it at this moment reads the message
     // afterwards.
-    mapper.cancelBroadcast(app.value(), id.value(), now);
+    reads.call(app, 1, () -> mapper.cancelBroadcast(app.value(), id.value(), now));
     takeFromLater(app, id);
     takeFromInboxes(app, id);
   }
@@ -86,7 +91,8 @@ class Cancellation {
   private MessageMapper.MessageRow row(AppId app, MessageId id) {
     Instant end = clock.instant().plus(LONGEST_WAIT);
     while (true) {
-      MessageMapper.MessageRow row = mapper.find(app.value(), id.day(), id.value());
+      MessageMapper.MessageRow row =
+          reads.call(app, 1, () -> mapper.find(app.value(), id.day(), id.value()));
       if (row != null) {
         return row;
       }
@@ -107,7 +113,7 @@ class Cancellation {
   private void takeFromLater(AppId app, MessageId id) {
     boolean more = true;
     while (more) {
-      more = Boolean.TRUE.equals(transactions.execute(status -> someFromLater(app, id)));
+      more = inTransaction(app, () -> someFromLater(app, id));
     }
   }
 
@@ -135,7 +141,7 @@ class Cancellation {
   private void takeFromInboxes(AppId app, MessageId id) {
     Instant end = clock.instant().plus(LONGEST_WAIT);
     takeFreeFromInboxes(app, id);
-    while (mapper.isInInboxes(app.value(), id.value())) {
+    while (reads.call(app, 1, () -> mapper.isInInboxes(app.value(), id.value()))) {
       if (clock.instant().isAfter(end)) {
         throw ProblemException.retryable(
             ProblemCode.DATABASE_UNAVAILABLE,
@@ -151,8 +157,13 @@ class Cancellation {
   private void takeFreeFromInboxes(AppId app, MessageId id) {
     boolean more = true;
     while (more) {
-      more = Boolean.TRUE.equals(transactions.execute(status -> someFromInboxes(app, id)));
+      more = inTransaction(app, () -> someFromInboxes(app, id));
     }
+  }
+
+  private boolean inTransaction(AppId app, BooleanSupplier work) {
+    return Boolean.TRUE.equals(
+        reads.call(app, 1, () -> transactions.execute(_ -> work.getAsBoolean())));
   }
 
   private boolean someFromInboxes(AppId app, MessageId id) {

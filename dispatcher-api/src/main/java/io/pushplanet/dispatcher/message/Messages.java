@@ -8,6 +8,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.target.ActivityChannelId;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
+import io.pushplanet.dispatcher.limit.AppBulkheads;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
 import java.nio.charset.StandardCharsets;
@@ -40,11 +41,13 @@ class Messages {
   private static final JsonMapper MAPPER = WireForm.mapper();
 
   private final MessageMapper mapper;
+  private final AppBulkheads reads;
   private final AcceptedMessages accepted;
   private final Clock clock;
 
-  Messages(MessageMapper mapper, AcceptedMessages accepted, Clock clock) {
+  Messages(MessageMapper mapper, AppBulkheads reads, AcceptedMessages accepted, Clock clock) {
     this.mapper = mapper;
+    this.reads = reads;
     this.accepted = accepted;
     this.clock = clock;
   }
@@ -76,7 +79,7 @@ class Messages {
   }
 
   ObjectNode message(AppId app, MessageId id) {
-    MessageMapper.MessageRow row = mapper.find(app.value(), id.day(), id.value());
+    MessageMapper.MessageRow row = row(app, id);
     if (row == null) {
       return accepted
           .mustFind(app, id)
@@ -92,26 +95,39 @@ class Messages {
   }
 
   ObjectNode deliveries(AppId app, MessageId id, @Nullable DeviceId device, Page page) {
-    if (mapper.find(app.value(), id.day(), id.value()) == null) {
+    if (row(app, id) == null) {
       DeliveryEvent.Accepted entry =
           accepted.mustFind(app, id).orElseThrow(() -> unknown(id, clock.instant()));
       return page.form(
           queued(entry, device, page), Messages::form, MessageMapper.DeliveryRow::deviceId);
     }
     List<MessageMapper.DeliveryRow> rows =
-        device == null
-            ? mapper.deliveries(
-                app.value(), id.day(), id.value(), after(page, ""), page.limit() + 1)
-            : mapper.delivery(app.value(), id.day(), id.value(), device.value());
+        reads.call(
+            app,
+            1,
+            () ->
+                device == null
+                    ? mapper.deliveries(
+                        app.value(), id.day(), id.value(), after(page, ""), page.limit() + 1)
+                    : mapper.delivery(app.value(), id.day(), id.value(), device.value()));
     return page.form(rows, Messages::form, MessageMapper.DeliveryRow::deviceId);
+  }
+
+  private MessageMapper.@Nullable MessageRow row(AppId app, MessageId id) {
+    return reads.call(app, 1, () -> mapper.find(app.value(), id.day(), id.value()));
   }
 
   ObjectNode deliveriesOf(AppId app, DeviceId device, Page page) {
     List<MessageMapper.DeliveryRow> rows =
-        mapper.deliveriesOf(app.value(), device.value(), after(page, BEYOND), page.limit() + 1);
+        reads.call(
+            app,
+            1,
+            () ->
+                mapper.deliveriesOf(
+                    app.value(), device.value(), after(page, BEYOND), page.limit() + 1));
     if (rows.isEmpty()
         && page.after() == null
-        && mapper.countDevice(app.value(), device.value()) == 0) {
+        && reads.call(app, 1, () -> mapper.countDevice(app.value(), device.value())) == 0) {
       throw unknownDevice(device.value());
     }
     return page.form(rows, Messages::form, MessageMapper.DeliveryRow::messageId);

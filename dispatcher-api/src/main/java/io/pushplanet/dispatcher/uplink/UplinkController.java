@@ -1,10 +1,12 @@
 package io.pushplanet.dispatcher.uplink;
 
 import io.pushplanet.common.access.Scope;
+import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.access.Caller;
 import io.pushplanet.dispatcher.access.Needs;
 import io.pushplanet.dispatcher.input.Findings;
+import io.pushplanet.dispatcher.limit.AppBulkheads;
 import io.pushplanet.dispatcher.message.Page;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -25,9 +27,11 @@ import tools.jackson.databind.node.ObjectNode;
 @RestController
 class UplinkController {
   private final UplinkMapper mapper;
+  private final AppBulkheads reads;
 
-  UplinkController(UplinkMapper mapper) {
+  UplinkController(UplinkMapper mapper, AppBulkheads reads) {
     this.mapper = mapper;
+    this.reads = reads;
   }
 
   @GetMapping("/v1/apps/{app}/uplinks")
@@ -47,12 +51,16 @@ class UplinkController {
     }
     int most = Page.limit(limit, findings);
     findings.refuse();
-    List<UplinkMapper.Row> rows = mapper.after(caller.app().value(), last, most);
+    List<UplinkMapper.Row> rows = after(caller.app(), last, most);
     ObjectNode form = WireForm.mapper().createObjectNode();
     ArrayNode data = form.putArray("data");
     rows.forEach(row -> data.add(form(row)));
     form.put("next_cursor", Long.toString(rows.isEmpty() ? last : rows.getLast().id()));
     return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
+  }
+
+  private List<UplinkMapper.Row> after(AppId app, long last, int limit) {
+    return reads.call(app, 1, () -> mapper.after(app.value(), last, limit));
   }
 
   private static long position(String pointer, String cursor, Findings findings) {
