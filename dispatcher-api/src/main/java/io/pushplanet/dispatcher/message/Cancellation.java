@@ -89,7 +89,7 @@ class Cancellation {
   /// The statistics role writes the row some time after the message was accepted. A cancellation
   /// that comes earlier waits for the row.
   private MessageMapper.MessageRow row(AppId app, MessageId id) {
-    Instant end = clock.instant().plus(LONGEST_WAIT);
+    long endNanos = System.nanoTime() + LONGEST_WAIT.toNanos();
     while (true) {
       MessageMapper.MessageRow row =
           reads.call(app, 1, () -> mapper.find(app.value(), id.day(), id.value()));
@@ -99,7 +99,7 @@ class Cancellation {
       if (accepted.mustFind(app, id).isEmpty()) {
         throw Messages.unknown(id, clock.instant());
       }
-      if (clock.instant().isAfter(end)) {
+      if (System.nanoTime() - endNanos > 0) {
         throw ProblemException.retryable(
             ProblemCode.DATABASE_UNAVAILABLE,
             "The message was accepted a moment ago and is not written yet. Cancel it again.",
@@ -139,10 +139,10 @@ class Cancellation {
   /// Looks again after rows that another transaction held: a worker that parks another message of
   /// the same collapse key may leave this one in its place.
   private void takeFromInboxes(AppId app, MessageId id) {
-    Instant end = clock.instant().plus(LONGEST_WAIT);
+    long endNanos = System.nanoTime() + LONGEST_WAIT.toNanos();
     takeFreeFromInboxes(app, id);
     while (reads.call(app, 1, () -> mapper.isInInboxes(app.value(), id.value()))) {
-      if (clock.instant().isAfter(end)) {
+      if (System.nanoTime() - endNanos > 0) {
         throw ProblemException.retryable(
             ProblemCode.DATABASE_UNAVAILABLE,
             "The message is cancelled, but for some devices it is being changed. Cancel it again.",

@@ -10,16 +10,16 @@ import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.route.DeviceRoute;
 import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.session.DeviceKey;
-import java.time.Clock;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
 /// Finds the routes of devices: in Redis, and those that Redis does not have (or all, while it is
@@ -31,15 +31,20 @@ public class RouteLookup {
 
   private final RouteStore store;
   private final RouteMapper mapper;
-  private final Clock clock;
+  private final LongSupplier nanos;
   private final Counter hits;
   private final Counter misses;
   private final Counter failures;
 
-  RouteLookup(RouteStore store, RouteMapper mapper, Clock clock, MeterRegistry meters) {
+  @Autowired
+  RouteLookup(RouteStore store, RouteMapper mapper, MeterRegistry meters) {
+    this(store, mapper, System::nanoTime, meters);
+  }
+
+  RouteLookup(RouteStore store, RouteMapper mapper, LongSupplier nanos, MeterRegistry meters) {
     this.store = store;
     this.mapper = mapper;
-    this.clock = clock;
+    this.nanos = nanos;
     this.hits = meters.counter("pushplanet.routes", "result", "hit");
     this.misses = meters.counter("pushplanet.routes", "result", "miss");
     this.failures = meters.counter("pushplanet.routes", "result", "redis_away");
@@ -72,10 +77,10 @@ public class RouteLookup {
     for (int from = 0; from < devices.size(); from += MAX_PER_STATEMENT) {
       List<DeviceId> some =
           devices.subList(from, Math.min(devices.size(), from + MAX_PER_STATEMENT));
-      Instant began = clock.instant();
+      long beganNanos = nanos.getAsLong();
       Map<DeviceId, DeviceRoute> read =
           routes(mapper.find(app.value(), some.stream().map(DeviceId::value).sorted().toList()));
-      if (redis && clock.instant().isBefore(began.plus(RouteStore.FRESH))) {
+      if (redis && nanos.getAsLong() - beganNanos < RouteStore.FRESH.toNanos()) {
         keep(app, read);
       }
       found.putAll(read);

@@ -1,0 +1,4 @@
+@NullMarked
+package io.pushplanet.dispatcher.route;
+
+import org.jspecify.annotations.NullMarked;
