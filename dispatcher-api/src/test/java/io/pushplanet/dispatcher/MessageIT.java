@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -663,6 +664,30 @@ class MessageIT {
       assertThat(rest.at("/data/0/text").stringValue()).isEqualTo("p2");
     }
     assertThat(shop.get("/uplinks?cursor=").json().get("data")).hasSize(3);
+  }
+
+  /// A control character takes six bytes of JSON.
+  @Test
+  void a_page_of_large_uplinks_ends_early_and_its_cursor_leads_on() {
+    for (int i = 0; i < 100; i++) {
+      dispatcher.execute(
+          "INSERT INTO uplinks (event_id, app_id, device_id, at, payload) VALUES (?, ?, 'd1', NOW(3), REPEAT(CHAR(1), 4096))",
+          "large-" + i,
+          shop.app());
+    }
+
+    List<String> read = new ArrayList<>();
+    String cursor = "";
+    JsonNode data;
+    do {
+      Answer answer = shop.get("/uplinks?limit=1000&cursor=" + cursor);
+      assertThat(answer.http().body().length()).isLessThan(1_100_000);
+      data = answer.json().get("data");
+      data.forEach(uplink -> read.add(uplink.get("id").stringValue()));
+      cursor = answer.json().get("next_cursor").stringValue();
+    } while (!data.isEmpty());
+
+    assertThat(read).isEqualTo(IntStream.range(0, 100).mapToObj(i -> "large-" + i).toList());
   }
 
   @Test

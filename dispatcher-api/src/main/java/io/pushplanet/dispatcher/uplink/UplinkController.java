@@ -26,6 +26,12 @@ import tools.jackson.databind.node.ObjectNode;
 /// An uplink may come twice, with the same `id`.
 @RestController
 class UplinkController {
+  /// A page ends when it is so long, because an uplink may take 40 KB of it.
+  private static final int PAGE_BYTES = 1024 * 1024;
+
+  /// How many rows are read at once.
+  private static final int AT_ONCE = 100;
+
   private final UplinkMapper mapper;
   private final AppBulkheads reads;
 
@@ -51,12 +57,33 @@ class UplinkController {
     }
     int most = Page.limit(limit, findings);
     findings.refuse();
-    List<UplinkMapper.Row> rows = after(caller.app(), last, most);
+    return ResponseEntity.ok()
+        .contentType(MediaType.APPLICATION_JSON)
+        .body(WireForm.write(page(caller.app(), last, most)));
+  }
+
+  private ObjectNode page(AppId app, long after, int most) {
     ObjectNode form = WireForm.mapper().createObjectNode();
     ArrayNode data = form.putArray("data");
-    rows.forEach(row -> data.add(form(row)));
-    form.put("next_cursor", Long.toString(rows.isEmpty() ? last : rows.getLast().id()));
-    return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(WireForm.write(form));
+    long last = after;
+    int bytes = 0;
+    int asked;
+    List<UplinkMapper.Row> rows;
+    do {
+      asked = Math.min(AT_ONCE, most - data.size());
+      rows = after(app, last, asked);
+      for (UplinkMapper.Row row : rows) {
+        if (bytes >= PAGE_BYTES) {
+          break;
+        }
+        ObjectNode one = form(row);
+        data.add(one);
+        bytes += WireForm.write(one).length;
+        last = row.id();
+      }
+    } while (rows.size() == asked && data.size() < most && bytes < PAGE_BYTES);
+    form.put("next_cursor", Long.toString(last));
+    return form;
   }
 
   private List<UplinkMapper.Row> after(AppId app, long last, int limit) {
