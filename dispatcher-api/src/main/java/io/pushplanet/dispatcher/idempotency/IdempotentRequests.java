@@ -12,6 +12,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.dispatcher.input.Findings;
 import io.pushplanet.dispatcher.problem.ProblemCode;
 import io.pushplanet.dispatcher.problem.ProblemException;
+import io.pushplanet.dispatcher.settings.DispatcherSettings;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -27,17 +28,17 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 
-/// Gives one answer for one Idempotency-Key of an app for 24 hours. The reservation keeps the
+/// Gives one answer for one Idempotency-Key of an app for `dispatcher.idempotency-kept`. The reservation keeps the
 /// message id: a request that is repeated after a crash or a 503 sends under the same id, so that a
 /// duplicate does no harm. Thread-safe.
 @Component
 public class IdempotentRequests {
   private static final Logger LOG = LoggerFactory.getLogger(IdempotentRequests.class);
   private static final Pattern FORM = Pattern.compile("[\\x21-\\x7e]{1,255}");
-  private static final Duration KEPT = Duration.ofHours(24);
 
   /// How long a request holds its key without a sign that it is worked on. After a crash a repeat is
   /// refused for so long.
@@ -70,12 +71,25 @@ public class IdempotentRequests {
 
   private final RedisLink redis;
   private final MessageIds ids;
+  private final Duration kept;
   private final Clock clock;
   private final io.micrometer.core.instrument.Counter replays;
 
-  IdempotentRequests(RedisLink redis, MessageIds ids, Clock clock, MeterRegistry meters) {
+  @Autowired
+  IdempotentRequests(
+      RedisLink redis,
+      MessageIds ids,
+      DispatcherSettings settings,
+      Clock clock,
+      MeterRegistry meters) {
+    this(redis, ids, settings.idempotencyKept(), clock, meters);
+  }
+
+  IdempotentRequests(
+      RedisLink redis, MessageIds ids, Duration kept, Clock clock, MeterRegistry meters) {
     this.redis = redis;
     this.ids = ids;
+    this.kept = kept;
     this.clock = clock;
     this.replays = meters.counter("pushplanet.idempotency.replays");
   }
@@ -267,7 +281,7 @@ public class IdempotentRequests {
             ScriptOutputType.VALUE,
             new String[] {name},
             value,
-            Long.toString(KEPT.toMillis())));
+            Long.toString(kept.toMillis())));
   }
 
   private boolean exchange(String name, String expected, String value) {
@@ -279,7 +293,7 @@ public class IdempotentRequests {
                 new String[] {name},
                 expected,
                 value,
-                Long.toString(KEPT.toMillis())));
+                Long.toString(kept.toMillis())));
     return done == 1;
   }
 

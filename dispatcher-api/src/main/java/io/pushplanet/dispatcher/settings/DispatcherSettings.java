@@ -23,6 +23,8 @@ import org.springframework.validation.annotation.Validated;
 /// @param bodyWithin how long a request's body may take, from its first byte that is read to its
 ///     last
 /// @param sessionFlush how often session updates go from Redis to MySQL
+/// @param idempotencyKept how long an Idempotency-Key keeps the answer of its request in Redis;
+///     after that, a repeat sends a new message
 /// @param messagesPerSecond how many messages one app may send a second through this process; 0
 ///     means no limit. A message counts once, for however many devices it is. A batch counts each
 ///     of its messages; a batch of more than a second's worth is accepted after a second without
@@ -39,4 +41,5 @@ public record DispatcherSettings(
     @NotNull @DurationMin @DefaultValue("5s") Duration unknownKeyCache,
     @NotNull @DurationMin(millis = 1) @DefaultValue("20s") Duration bodyWithin,
     @NotNull @DurationMin(millis = 1) @DefaultValue("500ms") Duration sessionFlush,
+    @NotNull @DurationMin(seconds = 60) @DefaultValue("24h") Duration idempotencyKept,
     @PositiveOrZero @DefaultValue("0") int messagesPerSecond) {}

@@ -29,6 +29,7 @@ import org.springframework.mock.web.MockHttpServletRequest;
 /// Keys are held in the real Redis; time passes by hand.
 class IdempotentRequestsIT {
   private static final Answer ANSWER = new Answer(202, null, "{}");
+  private static final Duration KEPT = Duration.ofMinutes(30);
   private static final byte[] BODY = "{\"messages\":[]}".getBytes(StandardCharsets.UTF_8);
 
   private final AppId app = new AppId("app-" + UUID.randomUUID());
@@ -38,7 +39,7 @@ class IdempotentRequestsIT {
   private final RedisLink redis = RedisLink.open(client);
   private final IdempotentRequests requests =
       new IdempotentRequests(
-          redis, new MessageIds(clock, new Random(7)), clock, new SimpleMeterRegistry());
+          redis, new MessageIds(clock, new Random(7)), KEPT, clock, new SimpleMeterRegistry());
 
   @AfterEach
   void close() {
@@ -68,6 +69,15 @@ class IdempotentRequestsIT {
               assertThat(problem.code()).isEqualTo(ProblemCode.REQUEST_IN_PROGRESS);
               assertThat(problem.headers()).containsEntry("Retry-After", "1");
             });
+  }
+
+  @Test
+  void an_answer_is_kept_as_long_as_the_setting_says() {
+    once(_ -> ANSWER);
+
+    String key = redis.ask(commands -> commands.keys("idempotency:" + app + ":*")).getFirst();
+    long keptMillis = redis.ask(commands -> commands.pttl(key));
+    assertThat(keptMillis).isPositive().isLessThanOrEqualTo(KEPT.toMillis());
   }
 
   /// A batch waits for memory and for the broker again and again.

@@ -29,6 +29,7 @@ class SendLimitsTest {
             Duration.ofSeconds(1),
             Duration.ofSeconds(1),
             Duration.ofSeconds(1),
+            Duration.ofHours(1),
             perSecond),
         clock);
   }

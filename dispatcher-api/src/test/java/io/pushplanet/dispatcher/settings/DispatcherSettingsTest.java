@@ -33,6 +33,7 @@ class DispatcherSettingsTest {
                     Duration.ofSeconds(5),
                     Duration.ofSeconds(20),
                     Duration.ofMillis(500),
+                    Duration.ofHours(24),
                     0)));
   }
 
@@ -47,7 +48,14 @@ class DispatcherSettingsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"credential-validity", "key-cache", "body-within", "session-flush"})
+  @ValueSource(
+      strings = {
+        "credential-validity",
+        "key-cache",
+        "body-within",
+        "session-flush",
+        "idempotency-kept"
+      })
   void a_duration_that_needs_some_time_is_not_0(String setting) {
     runner
         .withPropertyValues("dispatcher." + setting + "=0s")
