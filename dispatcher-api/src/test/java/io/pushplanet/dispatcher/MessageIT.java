@@ -666,6 +666,23 @@ class MessageIT {
     assertThat(shop.get("/uplinks?cursor=").json().get("data")).hasSize(3);
   }
 
+  @Test
+  void a_key_that_may_not_read_cancels_without_the_text_of_the_message() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String id = send(HELLO);
+    writeRow(id, 1, 0, true);
+    Tenant sender = new Tenant(dispatcher, shop.app(), dispatcher.key(shop.app(), "send"));
+
+    Answer told = sender.post("/messages/" + id + ":cancel", "");
+
+    assertThat(told.status()).as(told.toString()).isEqualTo(200);
+    assertThat(told.json().propertyNames())
+        .containsExactlyInAnyOrder(
+            "id", "state", "accepted_at", "expires_at", "cancelled_at", "counts");
+    assertThat(shop.post("/messages/" + id + ":cancel", "").json().at("/content/title").asString())
+        .isEqualTo("hi");
+  }
+
   /// A control character takes six bytes of JSON.
   @Test
   void a_page_of_large_uplinks_ends_early_and_its_cursor_leads_on() {

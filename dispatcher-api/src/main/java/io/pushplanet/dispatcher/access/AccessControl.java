@@ -42,7 +42,7 @@ public final class AccessControl {
                   + scope.word()
                   + "\"");
     }
-    return new Caller(new AppId(app), stored.id());
+    return new Caller(new AppId(app), stored.id(), stored.may(Scope.READ));
   }
 
   private static ApiKey present(@Nullable String authorization) {

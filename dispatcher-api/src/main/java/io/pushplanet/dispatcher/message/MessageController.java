@@ -66,7 +66,8 @@ class MessageController {
   @Needs(Scope.SEND)
   ResponseEntity<byte[]> cancel(Caller caller, @PathVariable("id") String id) {
     cancellation.cancel(caller.app(), id(id));
-    return ok(messages.message(caller.app(), id(id)));
+    ObjectNode message = messages.message(caller.app(), id(id));
+    return ok(caller.mayRead() ? message : message.remove(Messages.TEXTS));
   }
 
   private static ResponseEntity<byte[]> ok(ObjectNode form) {

@@ -36,6 +36,9 @@ class Messages {
   /// slow. Nothing bounds this; a lag of a day is an outage that the operator knows of.
   private static final Duration ROWS_MAY_LAG = Duration.ofDays(1);
 
+  /// The fields of a message that tell what its sender wrote.
+  static final List<String> TEXTS = List.of("audience", "content", "delivery");
+
   private static final Duration SOON = Duration.ofSeconds(2);
 
   private static final JsonMapper MAPPER = WireForm.mapper();
