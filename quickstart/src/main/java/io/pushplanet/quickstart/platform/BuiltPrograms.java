@@ -10,7 +10,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.PathMatcher;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,6 +28,10 @@ public final class BuiltPrograms {
   private static final Duration TRAINING_DEADLINE = Duration.ofMinutes(10);
   private static final Path NICE = Path.of("/usr/bin/nice");
   private static final Duration EXTRACTION_DEADLINE = Duration.ofSeconds(60);
+  private static final String BOOT_JAR = "-boot.jar";
+  private static final String LAYOUT = "layout-";
+  private static final String LAYOUT_DRAFT = LAYOUT + "draft-";
+  private static final String CACHE = "classes-";
   private static final List<String> FLAGS =
       List.of(
           "-XX:+UseCompactObjectHeaders",
@@ -103,7 +106,7 @@ public final class BuiltPrograms {
 
   /// Makes the class cache by one start of the program, which ends when its context is up, before
   /// the program begins to work. It takes some 30 s of CPU time, at the lowest priority where the
-  /// system has `nice(1)`. The caches of former builds are deleted.
+  /// system has `nice(1)`.
   void train(Program program, Map<String, String> settings, Path logs) {
     Path runnable = runnable(program);
     Path cache = cacheOf(runnable);
@@ -124,7 +127,7 @@ public final class BuiltPrograms {
     try {
       run("training of " + program.text(), command, settings, logs, TRAINING_DEADLINE);
       Files.move(draft, cache, StandardCopyOption.ATOMIC_MOVE);
-      deleteOtherCaches(targetOf(program), cache);
+      deleteOtherCaches(cache);
     } catch (IOException e) {
       throw new UncheckedIOException(
           "the training of " + program.text() + " left no class cache", e);
@@ -133,11 +136,12 @@ public final class BuiltPrograms {
     }
   }
 
-  /// Each takes some 100 MB. A program that runs with a deleted cache keeps its mapped pages.
-  private static void deleteOtherCaches(Path target, Path cache) throws IOException {
-    PathMatcher caches = target.getFileSystem().getPathMatcher("glob:layout-*/classes-*");
-    try (Stream<Path> files = Files.walk(target, 2)) {
-      for (Path file : files.filter(file -> caches.matches(target.relativize(file))).toList()) {
+  /// Those of other versions of the JDK. Each takes some 100 MB. A program that runs with a deleted
+  /// cache keeps its mapped pages.
+  private static void deleteOtherCaches(Path cache) throws IOException {
+    try (Stream<Path> files = Files.list(cache.getParent())) {
+      for (Path file :
+          files.filter(file -> file.getFileName().toString().startsWith(CACHE)).toList()) {
         if (!file.equals(cache)) {
           Files.deleteIfExists(file);
         }
@@ -165,9 +169,9 @@ public final class BuiltPrograms {
   /// @throws ProcessFailed when the program is not built
   public Path runnable(Program program) {
     Path target = targetOf(program);
-    Path bootJar = jar(target, program.text() + "-", "-boot.jar");
     try {
-      Path layout = target.resolve("layout-" + checksum(bootJar));
+      Path bootJar = bootJar(program, target);
+      Path layout = target.resolve(LAYOUT + checksum(bootJar));
       Path runnable = layout.resolve(bootJar.getFileName());
       if (Files.exists(runnable)) {
         return runnable;
@@ -175,7 +179,7 @@ public final class BuiltPrograms {
       layOut(program, bootJar, target, layout);
       return runnable;
     } catch (IOException e) {
-      throw new UncheckedIOException("cannot lay out " + bootJar, e);
+      throw new UncheckedIOException("cannot lay out " + program.text() + " in " + target, e);
     }
   }
 
@@ -183,7 +187,7 @@ public final class BuiltPrograms {
   /// the first complete folder gets the name.
   private static void layOut(Program program, Path bootJar, Path target, Path layout)
       throws IOException {
-    Path draft = target.resolve("layout-draft-" + UUID.randomUUID());
+    Path draft = draft(target);
     try {
       run(
           "extraction of " + program.text(),
@@ -200,12 +204,37 @@ public final class BuiltPrograms {
           target,
           EXTRACTION_DEADLINE);
       Files.move(draft, layout, StandardCopyOption.ATOMIC_MOVE);
+      deleteOtherLayouts(target, layout);
     } catch (FileSystemException e) {
       if (Files.notExists(layout)) {
         throw e;
       }
     } finally {
       DirectoryTree.delete(draft);
+    }
+  }
+
+  private static Path draft(Path target) {
+    return target.resolve(LAYOUT_DRAFT + UUID.randomUUID());
+  }
+
+  /// With their class caches. A running program has opened all its jars. A layout loses its name
+  /// first, so that what is left of it after a kill is not taken for a program.
+  private static void deleteOtherLayouts(Path target, Path layout) throws IOException {
+    for (Path other : otherLayouts(target, layout)) {
+      Path draft = draft(target);
+      Files.move(other, draft, StandardCopyOption.ATOMIC_MOVE);
+      DirectoryTree.delete(draft);
+    }
+  }
+
+  private static List<Path> otherLayouts(Path target, Path layout) throws IOException {
+    try (Stream<Path> files = Files.list(target)) {
+      return files
+          .filter(file -> file.getFileName().toString().startsWith(LAYOUT))
+          .filter(file -> !file.getFileName().toString().startsWith(LAYOUT_DRAFT))
+          .filter(file -> !file.equals(layout))
+          .toList();
     }
   }
 
@@ -226,7 +255,7 @@ public final class BuiltPrograms {
   }
 
   private static Path cacheOf(Path runnable) {
-    return runnable.resolveSibling("classes-" + Runtime.version() + ".aot");
+    return runnable.resolveSibling(CACHE + Runtime.version() + ".aot");
   }
 
   private static void run(
@@ -253,29 +282,22 @@ public final class BuiltPrograms {
     }
   }
 
-  private static Path jar(Path target, String start, String end) {
-    if (Files.isDirectory(target)) {
-      try (Stream<Path> files = Files.list(target)) {
-        List<Path> jars =
-            files
-                .filter(file -> file.getFileName().toString().startsWith(start))
-                .filter(file -> file.getFileName().toString().endsWith(end))
-                .filter(file -> !file.toString().matches(".*-(tests|sources|javadoc)\\.jar"))
-                .toList();
-        if (jars.size() == 1) {
-          return jars.getFirst();
-        }
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+  private static Path bootJar(Program program, Path target) throws IOException {
+    List<Path> jars = Files.isDirectory(target) ? bootJars(program, target) : List.of();
+    if (jars.size() != 1) {
+      throw new ProcessFailed(
+          "%s has %d %s-*%s, and must have one. Build first: ./mvnw -Pfast -DskipTests package"
+              .formatted(target, jars.size(), program.text(), BOOT_JAR));
     }
-    throw new ProcessFailed(
-        "there is no "
-            + start
-            + "*"
-            + end
-            + " in "
-            + target
-            + ". Build first: ./mvnw -Pfast -DskipTests package");
+    return jars.getFirst();
+  }
+
+  private static List<Path> bootJars(Program program, Path target) throws IOException {
+    try (Stream<Path> files = Files.list(target)) {
+      return files
+          .filter(file -> file.getFileName().toString().startsWith(program.text() + "-"))
+          .filter(file -> file.getFileName().toString().endsWith(BOOT_JAR))
+          .toList();
+    }
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.pushplanet.quickstart.process.ChildRecord;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import io.pushplanet.quickstart.services.DirectoryTree;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -73,9 +74,32 @@ class BuiltProgramsIT {
   }
 
   @Test
-  void a_class_cache_is_made_once_per_build_and_replaces_older_ones() throws IOException {
-    Path former = Files.createDirectory(target.resolve("layout-former")).resolve("classes-1.aot");
-    Files.createFile(former);
+  void the_layouts_of_former_builds_go_when_there_is_a_new_one() throws IOException {
+    Path former = Files.createDirectories(target.resolve("layout-former/lib")).getParent();
+    Path unfinished = Files.createDirectory(target.resolve("layout-draft-of-another"));
+
+    Path layout = runnable().getParent();
+
+    assertThat(former).doesNotExist();
+    assertThat(target.toFile().listFiles(File::isDirectory))
+        .containsExactlyInAnyOrder(layout.toFile(), unfinished.toFile());
+  }
+
+  @Test
+  void jars_of_two_versions_are_counted_and_the_build_is_named() throws IOException {
+    Files.createFile(target.resolve("dashboard-2-boot.jar"));
+
+    assertThatExceptionOfType(ProcessFailed.class)
+        .isThrownBy(this::runnable)
+        .withMessage(
+            target
+                + " has 2 dashboard-*-boot.jar, and must have one."
+                + " Build first: ./mvnw -Pfast -DskipTests package");
+  }
+
+  @Test
+  void a_class_cache_is_made_once_per_build_and_replaces_those_of_other_jdks() throws IOException {
+    Path former = Files.createFile(runnable().resolveSibling("classes-1.aot"));
     var programs = new BuiltPrograms(root);
     assertThat(programs.isTrained(Program.DASHBOARD)).isFalse();
 
