@@ -102,6 +102,12 @@ class ComposeFileTest {
   }
 
   @Test
+  void the_file_with_the_secrets_gets_into_no_commit_and_no_image() throws IOException {
+    assertThat(Files.readAllLines(ROOT.resolve(".gitignore"))).contains(".env");
+    assertThat(Files.readAllLines(ROOT.resolve(".dockerignore"))).contains(".env");
+  }
+
+  @Test
   void no_secret_is_on_a_command_line() {
     services()
         .forEach((name, service) ->
