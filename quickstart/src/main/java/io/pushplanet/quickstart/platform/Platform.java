@@ -213,13 +213,11 @@ public final class Platform implements AutoCloseable {
   /// Makes the missing class caches, one after the other, while the platform keeps running. An
   /// interrupt ends it.
   public void train() {
-    if (springPrograms(plan).stream().allMatch(programs::isTrained)) {
-      return;
+    List<Program> untrained =
+        springPrograms(plan).stream().filter(program -> !programs.isTrained(program)).toList();
+    if (!untrained.isEmpty()) {
+      Training.of(untrained, this::train, progress);
     }
-    progress.tell(
-        "while nobody else wants the processor: learning the programs' classes, once after each build");
-    springPrograms(plan).forEach(this::train);
-    progress.tell("the classes are learnt; the next start takes half the time");
   }
 
   /// Makes the class cache of one program, unless it has one: from then on it starts in less than

@@ -178,13 +178,20 @@ final class ProgramProcesses {
 
   /// Makes the class cache of a program, on ports of its own.
   void train(Program program, Map<String, String> environment) {
+    built.train(program, onFreePorts(environment), logs());
+  }
+
+  static Map<String, String> onFreePorts(Map<String, String> environment) {
     var settings = new HashMap<>(environment);
     settings.put("SERVER_PORT", "0");
     settings.put("MANAGEMENT_SERVER_PORT", "0");
     settings.put("CM_MQTTPORT", "0");
     settings.put("CM_TLSPORT", "0");
     settings.put("CM_GATEWAYPORT", "0");
-    built.train(program, settings, logs());
+    // A node has no such listeners unless it is told.
+    settings.replace("CM_WSPORT", "0");
+    settings.replace("CM_WSSPORT", "0");
+    return settings;
   }
 
   private Path logs() {
