@@ -3,6 +3,8 @@ package io.pushplanet.quickstart.process;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -14,6 +16,7 @@ import java.util.stream.Stream;
 /// outlives this JVM ({@link Leash}). Thread-safe.
 public final class ChildProcess {
   private static final Duration KILL_DEADLINE = Duration.ofSeconds(20);
+  private static final int LOG_END = 64 * 1024;
   private static final Duration SIGNAL_DEADLINE = Duration.ofSeconds(10);
 
   private final Command command;
@@ -159,14 +162,20 @@ public final class ChildProcess {
     }
   }
 
-  /// The last lines of its log, for messages.
+  /// The last lines of its log, for messages; a log may be larger than our memory.
   public String lastLogLines(int count) {
     try {
-      List<String> lines =
-          new String(Files.readAllBytes(command.log()), StandardCharsets.UTF_8).lines().toList();
+      List<String> lines = endOfLog().lines().toList();
       return String.join("\n", lines.subList(Math.max(0, lines.size() - count), lines.size()));
     } catch (IOException e) {
       return "(its log " + command.log() + " cannot be read: " + e.getMessage() + ")";
+    }
+  }
+
+  private String endOfLog() throws IOException {
+    try (FileChannel log = FileChannel.open(command.log())) {
+      log.position(Math.max(0, log.size() - LOG_END));
+      return new String(Channels.newInputStream(log).readNBytes(LOG_END), StandardCharsets.UTF_8);
     }
   }
 

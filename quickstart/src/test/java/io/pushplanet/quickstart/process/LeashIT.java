@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.testing.Eventually;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -87,6 +88,25 @@ class LeashIT {
                 folder.resolve("stubborn.log")));
     Eventually.within(LONG, () -> assertThat(child.lastLogLines(1)).isEqualTo("deaf"));
     return child;
+  }
+
+  @Test
+  void the_end_of_a_log_is_read_that_does_not_fit_into_memory() throws Exception {
+    try (var log = new RandomAccessFile(folder.resolve("talker.log").toFile(), "rw")) {
+      log.setLength(3L << 30);
+    }
+    ChildProcess child =
+        ChildProcess.start(
+            new Command(
+                "talker",
+                List.of("/bin/sh", "-c", "echo; echo the last words"),
+                Map.of(),
+                folder,
+                folder.resolve("talker.log")));
+
+    assertThat(child.waitFor(LONG)).isTrue();
+    assertThat(child.lastLogLines(1)).isEqualTo("the last words");
+    child.stop(Duration.ZERO);
   }
 
   @Test
