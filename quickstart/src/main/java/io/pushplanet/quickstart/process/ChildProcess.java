@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -22,6 +24,7 @@ public final class ChildProcess {
   private final Command command;
   private final Process process;
   private final ChildRecord record;
+  private final Set<ProcessHandle> helpers = ConcurrentHashMap.newKeySet();
 
   private ChildProcess(Command command, Process process) throws IOException {
     this.command = command;
@@ -90,9 +93,15 @@ public final class ChildProcess {
     return process.exitValue();
   }
 
-  /// Ends the children of this child as well when this JVM dies. Call it once the child is ready.
+  /// Ends the children of this child with it, and when this JVM dies. Call it once the child is
+  /// ready.
   public void holdDescendants() {
-    process.descendants().forEach(child -> Leash.shared().hold(child.pid()));
+    process
+        .descendants()
+        .forEach(helper -> {
+          helpers.add(helper);
+          Leash.shared().hold(helper.pid());
+        });
   }
 
   /// Asks the child to end (SIGTERM), and kills it when it still runs after `grace`.
@@ -179,7 +188,12 @@ public final class ChildProcess {
     }
   }
 
+  /// On the leash an id would stay for ever, and in time become that of another process.
   private void release() {
+    helpers.forEach(helper -> {
+      helper.destroyForcibly();
+      Leash.shared().release(helper.pid());
+    });
     Leash.shared().release(process.pid());
     record.forget();
   }

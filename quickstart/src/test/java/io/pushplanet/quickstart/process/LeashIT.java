@@ -91,6 +91,25 @@ class LeashIT {
   }
 
   @Test
+  void the_helpers_that_a_child_leaves_behind_end_with_it() throws Exception {
+    ChildProcess child =
+        ChildProcess.start(
+            new Command(
+                "boss",
+                List.of("/bin/sh", "-c", "sleep 300 & echo $!; wait"),
+                Map.of(),
+                folder,
+                folder.resolve("boss.log")));
+    Eventually.within(LONG, () -> assertThat(child.lastLogLines(1)).isNotEmpty());
+    ProcessHandle helper = ProcessHandle.of(Long.parseLong(child.lastLogLines(1))).orElseThrow();
+    child.holdDescendants();
+
+    child.stop(LONG);
+
+    assertThat(helper.onExit().get(60, TimeUnit.SECONDS)).isNotNull();
+  }
+
+  @Test
   void the_end_of_a_log_is_read_that_does_not_fit_into_memory() throws Exception {
     try (var log = new RandomAccessFile(folder.resolve("talker.log").toFile(), "rw")) {
       log.setLength(3L << 30);
