@@ -4,14 +4,31 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.load.bench.ShortRun;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class BenchmarkTest {
   @TempDir private Path directory;
+
+  @Test
+  void the_help_names_every_benchmark() throws IOException {
+    Matcher names =
+        Pattern.compile("NAME is one of ([a-z,\\s-]+)\n  \\./pushplanet help")
+            .matcher(Files.readString(Path.of("..", "..", "pushplanet")));
+
+    assertThat(names.find()).isTrue();
+    assertThat(names.group(1).split(",\\s+"))
+        .extracting(name -> Benchmark.named(name).orElseThrow())
+        .containsExactlyInAnyOrder(Benchmark.values());
+  }
 
   /// Otherwise it would start a platform and measure nothing.
   @ParameterizedTest
