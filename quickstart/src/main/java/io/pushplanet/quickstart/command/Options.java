@@ -85,7 +85,7 @@ record Options(Map<String, String> values, Map<String, Map<String, String>> pair
 
   private static void once(@Nullable String former, String what) {
     if (former != null) {
-      throw usage(what + " is given twice; leave one of them out");
+      throw usage(what + " is given twice; give it once");
     }
   }
 

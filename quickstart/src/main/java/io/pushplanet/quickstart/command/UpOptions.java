@@ -17,10 +17,15 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// The options of `up`.
 record UpOptions(Plan plan, boolean detach, OnDeath onDeath, boolean train) {
+  /// The demo app has its credentials from the simulators.
+  private static final List<Program> DISPENSABLE =
+      Arrays.stream(Program.values()).filter(program -> program != Program.SIMULATORS).toList();
+
   static UpOptions parse(Path root, List<String> arguments, Map<String, String> environment) {
     var single =
         new HashSet<>(
@@ -138,14 +143,20 @@ record UpOptions(Plan plan, boolean detach, OnDeath onDeath, boolean train) {
         .ifPresent(names -> {
           for (String name : names.split(",", -1)) {
             without.add(
-                Arrays.stream(Program.values())
+                DISPENSABLE.stream()
                     .filter(program -> program.text().equals(name))
                     .findFirst()
-                    .orElseThrow(
-                        () -> Options.usage("--without names no program of ours: '" + name + "'")));
+                    .orElseThrow(() -> notDispensable(name)));
           }
         });
     return without;
+  }
+
+  private static Refusal notDispensable(String name) {
+    return Options.usage(
+        "--without is '%s', but must be one or more of %s, separated by commas"
+            .formatted(
+                name, DISPENSABLE.stream().map(Program::text).collect(Collectors.joining(", "))));
   }
 
   private static OnDeath onDeath(Options options) {

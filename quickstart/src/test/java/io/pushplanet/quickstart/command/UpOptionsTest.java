@@ -7,6 +7,7 @@ import io.pushplanet.quickstart.platform.Listener;
 import io.pushplanet.quickstart.platform.OnDeath;
 import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Ports;
+import io.pushplanet.quickstart.platform.Program;
 import io.pushplanet.quickstart.platform.PublicAddress;
 import io.pushplanet.quickstart.services.ServicesChoice;
 import java.nio.file.Path;
@@ -150,6 +151,8 @@ class UpOptionsTest {
     "--mqtt-port=abc, number",
     "--mqtt-port=70000, 65535",
     "--on-death=cry, stop",
+    "--without=simulators, 'dispatcher-api, gateway-worker, connection-manager, dashboard'",
+    "--without=, separated by commas",
     "--set=nothing, KEY=VALUE",
     "--state=, directory",
     "word, word"
@@ -158,6 +161,12 @@ class UpOptionsTest {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(() -> parse(argument))
         .withMessageContaining(told);
+  }
+
+  @Test
+  void programs_that_are_not_started_are_separated_by_commas() {
+    assertThat(parse("--without=dashboard,gateway-worker").plan().without())
+        .containsExactlyInAnyOrder(Program.DASHBOARD, Program.WORKER);
   }
 
   @Test
