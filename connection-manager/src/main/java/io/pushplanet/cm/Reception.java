@@ -46,7 +46,7 @@ public final class Reception {
     long now = link.loop().nowNanos();
     if (admission.ask(link.listenerKind(), link.source(), now)
         instanceof AdmissionOutcome.Refused refused) {
-      refuse(link, connect, refused);
+      refuse(link, connect, refused.reason(), told(refused));
       return null;
     }
     switch (handshake.check(connect)) {
@@ -75,7 +75,8 @@ public final class Reception {
     int here = sessions.size() + registrar.arriving();
     if (admission.askForRoom(isHere, here, link.listenerKind())
         instanceof AdmissionOutcome.Refused refused) {
-      refuse(link, known.connect(), refused);
+      metrics.full();
+      answer(link, known.connect(), refused.reason(), told(refused));
       return null;
     }
     return known.with(link.advised(known.connect(), known.keepAlive()));
@@ -126,10 +127,10 @@ public final class Reception {
             PropertyId.REASON_STRING, "the device connected again meanwhile, or was deleted"));
   }
 
-  private void refuse(Link link, Connect connect, AdmissionOutcome.Refused refused) {
+  private static MqttProperties told(AdmissionOutcome.Refused refused) {
     MqttProperties.Builder properties = later(refused.why(), refused.retryAfter());
     refused.serverReference().ifPresent(to -> properties.text(PropertyId.SERVER_REFERENCE, to));
-    refuse(link, connect, refused.reason(), properties.build());
+    return properties.build();
   }
 
   /// MQTT 5 has no property for the time to come back: a user property says it to programs, and the

@@ -242,6 +242,8 @@ class ConnectionPipelineTest extends PipelineScene {
     assertThat(first.open).isFalse();
     assertThat(again.open).isTrue();
     assertThat(other.refusal).isEqualTo(ReasonCode.SERVER_BUSY);
+    assertThat(refused("full")).isOne();
+    assertThat(refused("server_busy")).isZero();
   }
 
   /// A million devices connect at once while Redis is slow.

@@ -77,6 +77,9 @@ class RefusalsIT {
         var here = admitted(node, TestNode.newDevice())) {
       assertThat(assertRefused(node, USE_ANOTHER_SERVER, false).text(PropertyId.SERVER_REFERENCE))
           .hasValue("other:1883");
+      // Operators have to hear of it nevertheless.
+      var full = node.bean(MeterRegistry.class).get("cm.admission.refused").tag("reason", "full");
+      assertThat(full.counter().count()).isEqualTo(2);
       SharedNode.silent(here);
 
       drain(node);

@@ -12,11 +12,14 @@ import java.util.Objects;
 /// Meters of what devices are refused, from CONNECT to their publishes, and of those admitted.
 /// Thread-safe.
 public final class AdmissionMetrics {
-  // A reason of its own: MQTT's "not authorised" has many other causes, too.
+  // Reasons of their own: MQTT's "not authorised" has many other causes, too, and a device that
+  // finds the node full is told another code when there is another node.
   private static final String DEVICE_DELETED = "device_deleted";
+  private static final String FULL = "full";
 
   private final Map<ReasonCode, Counter> refused = new EnumMap<>(ReasonCode.class);
   private final Counter deviceDeleted;
+  private final Counter full;
   private final Counter connected;
 
   public AdmissionMetrics(MeterRegistry meters) {
@@ -26,6 +29,7 @@ public final class AdmissionMetrics {
           meters.counter("cm.admission.refused", "reason", reason.name().toLowerCase(ROOT)));
     }
     deviceDeleted = meters.counter("cm.admission.refused", "reason", DEVICE_DELETED);
+    full = meters.counter("cm.admission.refused", "reason", FULL);
     connected = meters.counter("cm.admission.connected");
   }
 
@@ -37,6 +41,11 @@ public final class AdmissionMetrics {
   /// A password from before the deletion of its device was refused.
   public void deviceDeleted() {
     deviceDeleted.increment();
+  }
+
+  /// There was no room for a device.
+  public void full() {
+    full.increment();
   }
 
   public void connected() {
