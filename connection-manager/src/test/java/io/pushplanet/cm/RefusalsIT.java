@@ -11,7 +11,9 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.UserProperty;
 import io.pushplanet.cm.mqtt.codec.PacketEncoder;
+import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.DeviceKey;
+import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.Undisturbed;
 import java.net.URI;
@@ -22,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// Refusals by a node that are not due to the CONNECT: the code of either version, then the close.
@@ -87,6 +90,38 @@ class RefusalsIT {
       assertThat(assertRefused(node, USE_ANOTHER_SERVER, false).text(PropertyId.SERVER_REFERENCE))
           .hasValue("other:1883");
     }
+  }
+
+  @Test
+  void a_full_node_has_no_address_at_which_others_could_name_it() throws Exception {
+    try (var node =
+        TestNode.start(
+            "--cm.admission.max-sessions=1",
+            "--cm.device-host=here.example",
+            "--cm.directory.heartbeat-every=50ms")) {
+      String address = "here.example:" + node.port("mqtt");
+      assertAddresses(node, address);
+
+      try (var here = admitted(node, TestNode.newDevice())) {
+        assertAddresses(node);
+        SharedNode.silent(here);
+      }
+
+      assertAddresses(node, address);
+    }
+  }
+
+  private static void assertAddresses(TestNode node, String... addresses) {
+    var id = node.bean(NodeId.class);
+    var directory = node.bean(SessionDirectory.class);
+    Eventually.within(
+        PATIENCE,
+        () ->
+            assertThat(directory.nodes())
+                .filteredOn(lease -> lease.node().equals(id))
+                .singleElement()
+                .satisfies(lease ->
+                    assertThat(Stream.ofNullable(lease.mqttAddress())).containsExactly(addresses)));
   }
 
   @Test

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// @param managementPort its health and metrics
 /// @param draining whether it is being emptied and takes no new devices
 /// @param mqttAddress `host:port` at which devices reach this node itself; absent when devices only
-///     know a load balancer's address
+///     know a load balancer's address, and while the node is full
 /// @param tlsAddress the same over TLS
 public record NodeLease(
     NodeId node,

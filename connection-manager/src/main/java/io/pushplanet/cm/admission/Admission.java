@@ -48,9 +48,14 @@ public final class Admission {
   /// @param sessions on this node, with those that are about to be here
   /// @param kind as in [#ask]
   public AdmissionOutcome askForRoom(boolean isHere, int sessions, ListenerKind kind) {
-    return isHere || sessions < maxSessions
+    return isHere || hasRoom(sessions)
         ? new AdmissionOutcome.Admitted()
         : refused(ReasonCode.SERVER_BUSY, "this node is full", kind);
+  }
+
+  /// @param sessions as in [#askForRoom]
+  public boolean hasRoom(int sessions) {
+    return sessions < maxSessions;
   }
 
   private AdmissionOutcome refused(ReasonCode alone, String why, ListenerKind kind) {

@@ -158,9 +158,12 @@ final class Node {
         deviceAddress("tls"));
   }
 
+  /// None while this node is full: others do not send devices to a node without an address.
   private @Nullable String deviceAddress(String listener) {
     int port = transport.port(listener);
-    return deviceHost.isBlank() || port == 0 ? null : deviceHost + ":" + port;
+    return deviceHost.isBlank() || port == 0 || !admission.hasRoom(sessions.size())
+        ? null
+        : deviceHost + ":" + port;
   }
 
   private boolean pause() {

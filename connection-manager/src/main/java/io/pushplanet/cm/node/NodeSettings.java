@@ -111,7 +111,7 @@ record NodeSettings(
   /// @param maxSessions most devices on this node; the next device is told Server busy, or to go
   ///     elsewhere. The process needs 1,000 file descriptors more
   /// @param serverReference `host:port` told to MQTT 5 clients while this node is full or leaving;
-  ///     blank names another node, if one with a `cm.device-host` is alive
+  ///     blank names another node, if one with a `cm.device-host` has room
   /// @param connectsPerSecond connections per second of each listener; others wait in the kernel's
   ///     queue; 0: no limit
   /// @param addressConnectsPerSecond connections per second of one source address (IPv6: /64);
