@@ -28,6 +28,13 @@ public record FleetCounts(
         repeated + other.repeated);
   }
 
+  /// How many messages are missing or came again.
+  ///
+  /// @param sent to these devices
+  public long missed(long sent) {
+    return repeated + Math.abs(sent - received);
+  }
+
   /// The text that one process sends to another.
   String text() {
     return String.format(

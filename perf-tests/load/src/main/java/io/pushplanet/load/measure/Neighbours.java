@@ -1,6 +1,7 @@
 package io.pushplanet.load.measure;
 
 import io.pushplanet.load.crowd.FleetProcess;
+import io.pushplanet.load.fleet.FleetCounts;
 import io.pushplanet.load.node.Gateway;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,6 +64,14 @@ public final class Neighbours {
     for (long late = nanos - INTERVAL_NANOS; late >= INTERVAL_NANOS; late -= INTERVAL_NANOS) {
       took.add(late);
     }
+  }
+
+  /// Messages with another outcome than delivered, and those that are missing or came again. They
+  /// may have made the times better.
+  ///
+  /// @param got by the fleet, which has no other messages
+  public long missed(FleetCounts got) {
+    return gateway.otherwise() + got.missed(sent);
   }
 
   /// How many messages there were.

@@ -82,7 +82,8 @@ public final class HostileBench {
         calm.connect(CALM_DEVICES, 1);
         Findings findings = new Findings();
         NeighbourWatch neighbours =
-            new NeighbourWatch(run, findings, new Neighbours(gateway, CALM, CALM_DEVICES), warmUp);
+            new NeighbourWatch(
+                run, findings, new Neighbours(gateway, CALM, CALM_DEVICES), calm, warmUp);
         return new HostileBench(
                 new Scene(run, findings, node, beside, attackers, neighbours, warmUp))
             .measure(new Plan(doors, packets, slow, rate));
@@ -127,6 +128,7 @@ public final class HostileBench {
       resident = Math.max(resident, Usage.of(node.pid()).residentBytes());
     }
     neighbours.calm("when all is over");
+    neighbours.tellLosses();
     findings.row("live heap and direct memory before", "MB", before / 1e6);
     findings.row("live heap and direct memory after", "MB", live() / 1e6);
     findings.row("resident, at most (heap of " + HEAP + ")", "MB", resident / 1e6);

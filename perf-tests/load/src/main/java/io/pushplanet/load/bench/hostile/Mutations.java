@@ -52,14 +52,15 @@ final class Mutations {
     String name = door.text() + ", paced";
     P99 calm = neighbours.calm("right before " + name);
     var plan = new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, scene.run().each());
-    P99 elsewhere = mutate(scene.beside(), door, plan).p99();
+    Meanwhile<AttackCounts> elsewhere = mutate(scene.beside(), door, plan);
     Meanwhile<AttackCounts> seen = mutate(scene.node(), door, plan);
+    findings.require(elsewhere.attack().judged() > 0 && seen.attack().judged() > 0);
     findings.row(
         name + ": mutated packets decoded or refused a second",
         "1/s",
         seen.attack().judged() / (double) scene.run().each().toSeconds());
     unanswered(name, seen.attack());
-    neighbours.tellNotTwice(name, seen.p99(), calm, elsewhere);
+    neighbours.tellNotTwice(name, seen.p99(), calm, elsewhere.p99());
   }
 
   /// As fast as possible. What the neighbours feel is the machine's part as well, so it has no goal.

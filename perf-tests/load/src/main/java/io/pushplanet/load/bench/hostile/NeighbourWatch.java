@@ -2,6 +2,8 @@ package io.pushplanet.load.bench.hostile;
 
 import io.pushplanet.load.bench.Findings;
 import io.pushplanet.load.bench.Run;
+import io.pushplanet.load.crowd.FleetProcess;
+import io.pushplanet.load.fleet.FleetCounts;
 import io.pushplanet.load.measure.Neighbours;
 import io.pushplanet.load.measure.Neighbours.P99;
 import java.time.Duration;
@@ -14,16 +16,20 @@ final class NeighbourWatch {
   private final Run run;
   private final Findings findings;
   private final Neighbours neighbours;
+  private final FleetProcess calm;
   private final Duration warmUp;
 
   /// @param attack the report of the attackers, or of their observers
   /// @param p99 of the neighbours meanwhile
   record Meanwhile<T>(T attack, P99 p99) {}
 
-  NeighbourWatch(Run run, Findings findings, Neighbours neighbours, Duration warmUp) {
+  /// @param calm their connections
+  NeighbourWatch(
+      Run run, Findings findings, Neighbours neighbours, FleetProcess calm, Duration warmUp) {
     this.run = run;
     this.findings = findings;
     this.neighbours = neighbours;
+    this.calm = calm;
     this.warmUp = warmUp;
   }
 
@@ -93,5 +99,15 @@ final class NeighbourWatch {
     run.say(
         "%s: neighbours' p99 %.2f ms, right before %.2f ms, with the attack on a second node %.2f ms",
         attack, p99.usual(), calm.usual(), elsewhere.usual());
+  }
+
+  /// An attack may not cost them a message or a connection.
+  void tellLosses() {
+    FleetCounts counts = calm.counts();
+    findings.none(
+        "messages to neighbours that were not delivered once",
+        "messages",
+        neighbours.missed(counts));
+    findings.none("neighbours' connections that were cut", "connections", counts.cuts());
   }
 }

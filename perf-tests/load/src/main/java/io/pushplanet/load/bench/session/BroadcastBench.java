@@ -4,7 +4,6 @@ import io.pushplanet.load.bench.Result;
 import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.crowd.FleetProcess;
 import io.pushplanet.load.fleet.Device;
-import io.pushplanet.load.fleet.FleetCounts;
 import io.pushplanet.load.measure.Neighbours;
 import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.ConnectionManager;
@@ -133,8 +132,7 @@ public final class BroadcastBench {
         site.sent = 0;
       }
       rows.addAll(measure(0, 12.0, neighbours));
-      FleetCounts got = calm.counts();
-      missing += single.otherwise() + got.repeated() + Math.abs(neighbours.sent() - got.received());
+      missing += neighbours.missed(calm.counts());
       run.out().println("calm fleet: " + calm.troubles());
     }
     for (Site site : sites) {
