@@ -78,7 +78,7 @@ class FaultsIT {
         System.out.print(account.text());
         assertThat(account.messages()).isGreaterThanOrEqualTo(MESSAGES);
         assertThat(account.lost()).isEmpty();
-        assertThat(account.balances()).as(account.text()).isTrue();
+        assertThat(account.deliversAll()).as(account.text()).isTrue();
       }
     }
     delete(state);

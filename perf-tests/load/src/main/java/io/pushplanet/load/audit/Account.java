@@ -151,6 +151,17 @@ public record Account(
         && strangers == 0;
   }
 
+  /// Accepted recipients without their message, whatever became of it.
+  public long undelivered() {
+    return total.recipients() - total.delivered();
+  }
+
+  /// Whether the account balances and every recipient has its message: for messages that can only
+  /// be delivered.
+  public boolean deliversAll() {
+    return balances() && undelivered() == 0;
+  }
+
   /// The account for people, in several lines.
   public String text() {
     StringBuilder text = new StringBuilder();

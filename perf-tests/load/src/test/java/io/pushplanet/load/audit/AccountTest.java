@@ -35,6 +35,22 @@ class AccountTest {
   }
 
   @Test
+  void a_message_that_ended_otherwise_balances_and_is_not_delivered() {
+    run.accepted(FIRST, "d1")
+        .row(FIRST, "d1", DeliveryState.DELIVERED, "mqtt")
+        .seen(FIRST, "d1", 1);
+    assertThat(run.account().deliversAll()).isTrue();
+
+    run.accepted(SECOND, "d2").row(SECOND, "d2", DeliveryState.QUEUED, "").held(SECOND, "d2");
+
+    Account account = run.account();
+
+    assertThat(account.balances()).isTrue();
+    assertThat(account.undelivered()).isOne();
+    assertThat(account.deliversAll()).isFalse();
+  }
+
+  @Test
   void an_accepted_message_unknown_to_mysql_is_lost() {
     run.accepted(FIRST, "d1");
 

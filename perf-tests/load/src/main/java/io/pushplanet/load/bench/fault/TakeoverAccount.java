@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/// The account of all legs together: whether no message was lost, and whether each device had one
-/// owner at a time.
+/// The account of all legs together: whether every message was delivered, and whether each device
+/// had one owner at a time.
 ///
 /// The owner of a device at each time is known from its [Claims], and from the messages of each
 /// connection ([Ownership]). Messages that a former node wrote before it could know of the claim
@@ -37,6 +37,7 @@ final class TakeoverAccount {
   private boolean holds = true;
   private long messages;
   private long lost;
+  private long undelivered;
   private long duplicates;
   private long notAccepted;
   private double seconds;
@@ -84,7 +85,7 @@ final class TakeoverAccount {
     sum(leg, account, ownership);
     say(leg, account, ownership);
     run.say("  all seen after %.1f s, account drawn after %.1f s", seenAfter, secondsSince(began));
-    if (!account.balances()) {
+    if (!account.deliversAll()) {
       run.out().print(account.text());
     }
     if (!astray.isEmpty()) {
@@ -94,9 +95,10 @@ final class TakeoverAccount {
   }
 
   private void sum(Leg leg, Account account, Ownership ownership) {
-    holds &= account.balances() && ownership.afterDelivery().isEmpty();
+    holds &= account.deliversAll() && ownership.afterDelivery().isEmpty();
     messages += account.messages();
     lost += account.lost().size();
+    undelivered += account.undelivered();
     duplicates += account.duplicates();
     notAccepted += leg.refusals().values().stream().mapToLong(Long::longValue).sum();
     seconds += leg.seconds();
@@ -143,7 +145,7 @@ final class TakeoverAccount {
     return (System.nanoTime() - nanos) / 1e9;
   }
 
-  /// Whether every leg's account balanced, and no former node delivered after the new one had.
+  /// Whether every leg's messages were all delivered, and no former node delivered after the new one had.
   boolean holds() {
     return holds;
   }
@@ -168,6 +170,7 @@ final class TakeoverAccount {
         Report.Row.of("accepted", "1/s", messages / Math.max(1, seconds)),
         Report.Row.of("not accepted", "requests", notAccepted),
         Report.Row.of("lost", "messages", lost, 0),
+        Report.Row.of("not delivered", "messages", undelivered, 0),
         Report.Row.of("duplicates", "messages", duplicates + sightings.repeatsOfFormerLegs()));
   }
 }

@@ -41,8 +41,9 @@ public final class AcceptBench {
       out.println();
       out.print(account.text());
       rows.add(Report.Row.of("lost", "messages", account.lost().size()));
+      rows.add(Report.Row.of("not delivered", "messages", account.undelivered(), 0));
       rows.add(Report.Row.of("duplicates", "messages", account.duplicates()));
-      return new Result(rows, account.balances());
+      return new Result(rows, account.deliversAll());
     }
   }
 

@@ -1,6 +1,7 @@
 package io.pushplanet.load.bench.message;
 
 import io.pushplanet.load.audit.Account;
+import io.pushplanet.load.bench.Findings;
 import io.pushplanet.load.bench.Result;
 import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.measure.Journey;
@@ -29,45 +30,56 @@ public final class EndToEndBench {
   /// The API reports a delivery within this time.
   private static final Duration TOLD_WITHIN = Duration.ofSeconds(2);
 
-  private EndToEndBench() {}
+  private final Run run;
+  private final Bed bed;
+  private final Findings findings = new Findings();
+
+  private EndToEndBench(Run run, Bed bed) {
+    this.run = run;
+    this.bed = bed;
+  }
 
   public static Result measure(Run run) {
     Optional<Integer> rate = run.option("rate").map(_ -> run.number("rate", 0));
     if (rate.filter(asked -> asked < 1).isPresent()) {
       throw new IllegalArgumentException("--rate is messages a second, at least 1");
     }
-    Duration warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
-    long seconds = run.each().toSeconds();
-    List<Report.Row> rows = new ArrayList<>();
     run.say("connecting %d devices", DEVICES);
     try (Bed bed = new Bed(run.target(), run.directory(), run.name(), DEVICES)) {
-      run.say("warming up for %d s", warmUp.toSeconds());
-      full(bed, "warm", warmUp);
-      run.say("full load, %d under way, for %d s", UNDER_WAY, seconds);
-      Part full = full(bed, "full", run.each());
-      rows.addAll(full.rows("full load"));
-      double even =
-          rate.map(Integer::doubleValue).orElseGet(() -> full.journey.arrived() / full.seconds / 2);
-      String load = rate.map(asked -> asked + " a second").orElse("half load");
-      run.say("%s, %.0f messages per second, for %d s", load, even, seconds);
-      rows.addAll(evenly(bed, even, run.each(), new Journey(() -> {})).rows(load));
-      run.say("the same, with a look at timelines");
-      rows.addAll(timelines(run, bed, even, load));
-      Account account = bed.audit(ARRIVED_WITHIN);
-      run.say("");
-      run.out().print(account.text());
-      rows.add(Report.Row.of("messages", "messages", account.messages()));
-      rows.add(Report.Row.of("lost", "messages", account.lost().size()));
-      rows.add(Report.Row.of("duplicates", "messages", account.duplicates()));
-      return new Result(rows, account.balances());
+      return new EndToEndBench(run, bed).measure(rate);
     }
   }
 
-  private static Part full(Bed bed, String name, Duration length) {
+  private Result measure(Optional<Integer> rate) {
+    Duration warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
+    long seconds = run.each().toSeconds();
+    run.say("warming up for %d s", warmUp.toSeconds());
+    full("warm", warmUp);
+    run.say("full load, %d under way, for %d s", UNDER_WAY, seconds);
+    Part full = full("full", run.each());
+    findings.rows(full.rows("full load"));
+    double even =
+        rate.map(Integer::doubleValue).orElseGet(() -> full.journey.arrived() / full.seconds / 2);
+    String load = rate.map(asked -> asked + " a second").orElse("half load");
+    run.say("%s, %.0f messages per second, for %d s", load, even, seconds);
+    findings.rows(evenly(even, new Journey(() -> {})).rows(load));
+    run.say("the same, with a look at timelines");
+    timelines(even, load);
+    Account account = bed.audit(ARRIVED_WITHIN);
+    run.say("");
+    run.out().print(account.text());
+    findings.row("messages", "messages", account.messages());
+    findings.row("lost", "messages", account.lost().size());
+    findings.none("not delivered", "messages", account.undelivered());
+    findings.row("duplicates", "messages", account.duplicates());
+    findings.require(account.deliversAll());
+    return findings.result();
+  }
+
+  private Part full(String name, Duration length) {
     Semaphore room = new Semaphore(UNDER_WAY);
     long end = System.nanoTime() + length.toNanos();
     return part(
-        bed,
         name,
         new Journey(room::release),
         () ->
@@ -76,34 +88,32 @@ public final class EndToEndBench {
   }
 
   /// Separately, because the requests to the API cost the programs time as well.
-  private static List<Report.Row> timelines(Run run, Bed bed, double perSecond, String load) {
+  private void timelines(double perSecond, String load) {
     try (Timelines timelines = new Timelines(run.target())) {
-      evenly(bed, perSecond, run.each(), new Journey(() -> {}, timelines));
+      evenly(perSecond, new Journey(() -> {}, timelines));
       Histogram micros = timelines.micros();
       String at = " (" + load + ")";
-      return List.of(
-          Report.Row.of("PUBACK to the API's timeline p50" + at, "ms", Part.ms(micros, 50)),
-          Report.Row.of(
-              "PUBACK to the API's timeline p99" + at,
-              "ms",
-              Part.ms(micros, 99),
-              TOLD_WITHIN.toMillis()),
-          Report.Row.of("PUBACK to the API's timeline, longest" + at, "ms", Part.ms(micros, 100)),
-          Report.Row.of("timelines looked at" + at, "", micros.getTotalCount()),
-          Report.Row.of("not told within 30 s" + at, "", timelines.untold()));
+      findings.row("PUBACK to the API's timeline p50" + at, "ms", Part.ms(micros, 50));
+      findings.row(
+          "PUBACK to the API's timeline p99" + at, "ms", Part.ms(micros, 99), TOLD_WITHIN.toMillis());
+      findings.row("PUBACK to the API's timeline, longest" + at, "ms", Part.ms(micros, 100));
+      findings.row("timelines looked at" + at, "", micros.getTotalCount());
+      findings.row("not told within 30 s" + at, "", timelines.untold());
     }
   }
 
-  private static Part evenly(Bed bed, double perSecond, Duration length, Journey journey) {
+  private Part evenly(double perSecond, Journey journey) {
     return part(
-        bed, "even", journey, Traffic.Gate.paced(perSecond, System.nanoTime() + length.toNanos()));
+        "even",
+        journey,
+        Traffic.Gate.paced(perSecond, System.nanoTime() + run.each().toNanos()));
   }
 
-  private static Part part(Bed bed, String name, Journey journey, Traffic.Gate gate) {
+  private Part part(String name, Journey journey, Traffic.Gate gate) {
     ProcessorTime before = bed.processorTime();
     long start = System.nanoTime();
     Traffic traffic = bed.send(name, CLIENTS, journey, gate);
-    bed.awaitArrivals(ARRIVED_WITHIN);
+    findings.require(bed.awaitArrivals(ARRIVED_WITHIN));
     double seconds = (System.nanoTime() - start) / 1e9;
     return new Part(
         journey,
