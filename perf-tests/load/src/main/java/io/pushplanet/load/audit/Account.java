@@ -20,6 +20,7 @@ import java.util.TreeMap;
 /// @param lost accepted, but MySQL has no row, or calls it queued although no store holds it
 /// @param phantoms called delivered, but no device or provider saw it
 /// @param contradictions called failed, but a device or a provider saw it
+/// @param queued waiting in a store or in the broker
 /// @param uninvited MySQL has a delivery to a device that was not a recipient
 /// @param miscounted messages whose counts in MySQL do not equal their deliveries
 /// @param misreported messages whose counts in the API do not equal their deliveries
@@ -35,6 +36,7 @@ public record Account(
     List<Reception> lost,
     List<Reception> phantoms,
     List<Reception> contradictions,
+    List<Reception> queued,
     List<Reception> uninvited,
     List<String> miscounted,
     List<String> misreported,
@@ -63,6 +65,7 @@ public record Account(
     List<Reception> lost = new ArrayList<>();
     List<Reception> phantoms = new ArrayList<>();
     List<Reception> contradictions = new ArrayList<>();
+    List<Reception> queued = new ArrayList<>();
     Map<String, Long> channels = new TreeMap<>();
     Map<String, Long> reasons = new TreeMap<>();
     long duplicates = 0;
@@ -100,7 +103,8 @@ public record Account(
           }
           // Seen but expired, cancelled or queued: the acknowledgement came too late or is on its
           // way.
-          case EXPIRED, CANCELLED, QUEUED -> {}
+          case EXPIRED, CANCELLED -> {}
+          case QUEUED -> queued.add(reception);
         }
       }
     }
@@ -124,6 +128,7 @@ public record Account(
         lost,
         phantoms,
         contradictions,
+        queued,
         rows.keySet().stream().filter(reception -> !invited.contains(reception)).toList(),
         unequal(known, evidence.tableCounts(), sums, true),
         unequal(known, evidence.apiCounts(), sums, false),

@@ -64,7 +64,15 @@ public final class Auditor {
   /// @param still how long no delivery ends before the account is made nevertheless
   public Account auditWhenQuiet(
       AcceptedJournal.Content journal, Optional<Sightings> sightings, Duration still) {
-    List<MessageId> open = open(journal.accepted().stream().map(AcceptedMessage::id).toList());
+    awaitQuiet(journal.accepted(), still);
+    return audit(journal, sightings);
+  }
+
+  /// Waits until none of these messages is queued, or no delivery of them has ended for a while.
+  ///
+  /// @param still how long
+  public void awaitQuiet(List<AcceptedMessage> accepted, Duration still) {
+    List<MessageId> open = open(accepted.stream().map(AcceptedMessage::id).toList());
     long lastEnd = System.nanoTime();
     while (System.nanoTime() - lastEnd < still.toNanos() && !open.isEmpty()) {
       LockSupport.parkNanos(Duration.ofMillis(500).toNanos());
@@ -75,7 +83,6 @@ public final class Auditor {
       }
       open = left;
     }
-    return audit(journal, sightings);
   }
 
   /// The messages that MySQL lacks or calls queued; all of them while it cannot be reached.

@@ -84,6 +84,7 @@ class AccountTest {
 
     assertThat(account.balances()).isTrue();
     assertThat(account.total().queued()).isOne();
+    assertThat(account.queued()).containsExactly(reception(FIRST, "d1"));
   }
 
   @Test

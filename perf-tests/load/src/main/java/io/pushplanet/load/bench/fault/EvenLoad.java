@@ -62,6 +62,10 @@ final class EvenLoad {
     Leg {
       refusals = new TreeMap<>(refusals);
     }
+
+    AcceptedJournal.Content messages() {
+      return AcceptedJournal.read(journal);
+    }
   }
 
   EvenLoad(Run run, OwnPlatform platform, Shape shape) {
@@ -112,10 +116,7 @@ final class EvenLoad {
   }
 
   /// The account of a leg, once it is quiet.
-  ///
-  /// @param seen by the devices; empty: it is not known
-  Account audit(Leg leg, Optional<Sightings> seen) {
-    return new Auditor(target)
-        .auditWhenQuiet(AcceptedJournal.read(leg.journal()), seen, QUIET_WITHIN);
+  Account audit(Leg leg, Sightings seen) {
+    return new Auditor(target).auditWhenQuiet(leg.messages(), Optional.of(seen), QUIET_WITHIN);
   }
 }

@@ -65,7 +65,7 @@ public final class FaultsBench {
     this.target = platform.target();
     this.providers = providers;
     load = new EvenLoad(run, platform, new Shape(devices, DELIVERY, CLIENTS, RATE));
-    account = new ProviderAccount(run, load, target.simulatorsUrl());
+    account = new ProviderAccount(run, target);
     kills = new WorkerKills(load, workers, new Random());
   }
 
@@ -119,6 +119,7 @@ public final class FaultsBench {
     leg("warm-up", _ -> TimeUnit.SECONDS.sleep(run.number("warm-up", 10)), Long.MAX_VALUE);
     kinds.forEach(kind -> misbehave(kind, each));
     long takenAgain = kill(mostKills);
+    account.awaitPutOff();
     rows.addAll(kills.rows(mostKills));
     double unanswered = kills.unanswered();
     rows.add(Report.Row.of("unanswered at the kills", "messages", unanswered));

@@ -11,7 +11,6 @@ import io.pushplanet.load.measure.Report;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -80,7 +79,7 @@ final class TakeoverAccount {
     long began = System.nanoTime();
     Sightings seen = awaitSightings(leg, began);
     double seenAfter = secondsSince(began);
-    Account account = load.audit(leg, Optional.of(seen));
+    Account account = load.audit(leg, seen);
     Ownership ownership = Ownership.of(fleet.stays(), claims.all(), millisToNanos);
     sum(leg, account, ownership);
     say(leg, account, ownership);
