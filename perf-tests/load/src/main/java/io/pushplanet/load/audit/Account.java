@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /// The account of a run: accepted = delivered + expired + failed + cancelled + queued, and all
 /// sources agree.
@@ -21,7 +22,7 @@ import java.util.TreeMap;
 /// @param phantoms called delivered, but no device or provider saw it
 /// @param contradictions called failed, but a device or a provider saw it
 /// @param queued waiting in a store or in the broker
-/// @param uninvited MySQL has a delivery to a device that was not a recipient
+/// @param uninvited devices that were no recipients: MySQL has a delivery to them, or they saw it
 /// @param miscounted messages whose counts in MySQL do not equal their deliveries
 /// @param misreported messages whose counts in the API do not equal their deliveries
 /// @param strangers messages that were seen without a 202 and beyond what unsure requests can
@@ -129,7 +130,7 @@ public record Account(
         phantoms,
         contradictions,
         queued,
-        rows.keySet().stream().filter(reception -> !invited.contains(reception)).toList(),
+        uninvited(rows.keySet(), evidence.seen().keySet(), known, invited),
         unequal(known, evidence.tableCounts(), sums, true),
         unequal(known, evidence.apiCounts(), sums, false),
         Math.max(0, strange - evidence.unsure()),
@@ -195,6 +196,15 @@ public record Account(
     }
     return text.append(balances() ? "The account balances.\n" : "THE ACCOUNT DOES NOT BALANCE.\n")
         .toString();
+  }
+
+  private static List<Reception> uninvited(
+      Set<Reception> told, Set<Reception> seen, Set<String> messages, Set<Reception> invited) {
+    return Stream.concat(
+            told.stream(), seen.stream().filter(one -> messages.contains(one.message())))
+        .distinct()
+        .filter(one -> !invited.contains(one))
+        .toList();
   }
 
   private static boolean isStranded(DeliveryRow row, Evidence evidence) {

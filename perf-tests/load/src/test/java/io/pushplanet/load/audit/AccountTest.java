@@ -139,6 +139,19 @@ class AccountTest {
   }
 
   @Test
+  void a_message_that_another_device_saw_does_not_balance() {
+    run.accepted(FIRST, "d1")
+        .row(FIRST, "d1", DeliveryState.DELIVERED, "mqtt")
+        .seen(FIRST, "d1", 1);
+    run.seen(FIRST, "d2", 1);
+
+    Account account = run.account();
+
+    assertThat(account.uninvited()).containsExactly(reception(FIRST, "d2"));
+    assertThat(account.balances()).isFalse();
+  }
+
+  @Test
   void counts_that_do_not_equal_the_deliveries_do_not_balance() {
     run.accepted(FIRST, "d1")
         .row(FIRST, "d1", DeliveryState.DELIVERED, "mqtt")
