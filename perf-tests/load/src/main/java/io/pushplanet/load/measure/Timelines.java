@@ -25,8 +25,11 @@ public final class Timelines implements Arrivals, AutoCloseable {
   private static final int LOOKERS = 4;
   private static final Duration LOOK_EVERY = Duration.ofMillis(20);
   private static final Duration LONGEST = Duration.ofSeconds(30);
+  private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(30);
+  private static final Duration ASKED_WHETHER_OVER_EVERY = Duration.ofMillis(100);
 
   private final Target target;
+  private final Duration longest;
 
   /// Arrivals while all threads are busy are not followed.
   private final BlockingQueue<Arrival> next = new ArrayBlockingQueue<>(1);
@@ -34,11 +37,18 @@ public final class Timelines implements Arrivals, AutoCloseable {
   private final Histogram micros = new ConcurrentHistogram(1, LONGEST.toNanos() / 500, 3);
   private final LongAdder untold = new LongAdder();
   private final List<Thread> lookers = new ArrayList<>();
+  private volatile boolean over;
 
   private record Arrival(DeviceId device, String messageId, long nanos) {}
 
   public Timelines(Target target) {
+    this(target, LONGEST);
+  }
+
+  /// @param longest a delivery is followed for this time
+  Timelines(Target target, Duration longest) {
     this.target = target;
+    this.longest = longest;
     for (int i = 0; i < LOOKERS; i++) {
       lookers.add(Thread.ofVirtual().start(this::follow));
     }
@@ -54,19 +64,21 @@ public final class Timelines implements Arrivals, AutoCloseable {
     return micros;
   }
 
-  /// Deliveries that the API did not show within half a minute.
+  /// Deliveries that the API has not shown: within half a minute, or until [#finish] gave them up.
   public long untold() {
     return untold.sum();
   }
 
   private void follow() {
-    try (HttpConnection api = new HttpConnection(target.dispatcherUrl(), LONGEST)) {
-      while (true) {
-        Arrival arrival = next.take();
-        if (isTold(api, arrival)) {
-          micros.recordValue(Math.max(1, (System.nanoTime() - arrival.nanos()) / 1_000));
-        } else {
+    try (HttpConnection api = new HttpConnection(target.dispatcherUrl(), ANSWERED_WITHIN)) {
+      while (!over) {
+        Arrival arrival = next.poll(ASKED_WHETHER_OVER_EVERY.toNanos(), TimeUnit.NANOSECONDS);
+        if (arrival != null) {
           untold.increment();
+          if (isTold(api, arrival)) {
+            micros.recordValue(Math.max(1, (System.nanoTime() - arrival.nanos()) / 1_000));
+            untold.decrement();
+          }
         }
       }
     } catch (InterruptedException e) {
@@ -85,7 +97,7 @@ public final class Timelines implements Arrivals, AutoCloseable {
     byte[] request =
         HttpConnection.request(
             "GET", target.dispatcherUrl(), path, target.apiKey().reveal(), new byte[0]);
-    while (System.nanoTime() - arrival.nanos() < LONGEST.toNanos()) {
+    while (System.nanoTime() - arrival.nanos() < longest.toNanos()) {
       try {
         if (hasAttempt(api.exchange(request))) {
           return true;
@@ -104,6 +116,19 @@ public final class Timelines implements Arrivals, AutoCloseable {
     }
     JsonNode deliveries = JsonMapper.shared().readTree(answer.body()).path("data");
     return deliveries.path(0).path("attempts").size() > 0;
+  }
+
+  /// Follows no more arrivals, and waits for the current ones.
+  public void finish() {
+    over = true;
+    try {
+      for (Thread looker : lookers) {
+        looker.join(ANSWERED_WITHIN.plus(longest));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    }
   }
 
   /// The current ones are abandoned.
