@@ -1,6 +1,7 @@
 package io.pushplanet.load.bench.provider;
 
 import io.pushplanet.common.device.DeviceId;
+import io.pushplanet.load.audit.Acceptances;
 import io.pushplanet.load.audit.Auditor;
 import io.pushplanet.load.bench.Findings;
 import io.pushplanet.load.bench.Run;
@@ -101,6 +102,7 @@ final class SwappedKeys {
   }
 
   private Standing swapped(String name, String... alert) {
+    HttpConnection.ask(target.simulatorsUrl(), "DELETE", "/ledger", "", "");
     long start = System.nanoTime();
     broadcast = broadcast();
     OptionalLong told = alerts.await(start, TOLD_WITHIN, alert);
@@ -139,6 +141,10 @@ final class SwappedKeys {
         "  of those that waited, did not arrive",
         "messages",
         swapped.waiting() - standing.delivered());
+    Acceptances apns = Acceptances.of(target.simulatorsUrl());
+    findings.none(
+        "  not at APNs", "messages", Math.abs(standing.delivered() - apns.notifications()));
+    findings.none("  accepted twice by APNs", "messages", apns.again());
     findings.none("  tokens forgotten after the repair", "tokens", forgotten());
   }
 
