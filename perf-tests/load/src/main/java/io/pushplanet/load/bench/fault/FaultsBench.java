@@ -9,6 +9,7 @@ import io.pushplanet.load.bench.Run;
 import io.pushplanet.load.bench.fault.EvenLoad.Faults;
 import io.pushplanet.load.bench.fault.EvenLoad.Leg;
 import io.pushplanet.load.bench.fault.EvenLoad.Shape;
+import io.pushplanet.load.client.HttpAnswer;
 import io.pushplanet.load.client.HttpConnection;
 import io.pushplanet.load.measure.Report;
 import io.pushplanet.load.node.PlatformProcess;
@@ -26,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import tools.jackson.databind.json.JsonMapper;
 
 /// The platform with several workers under an even load to all providers, a quarter each: first the
 /// providers misbehave in every way they can, then workers are killed again and again. Notifications
@@ -46,6 +48,7 @@ public final class FaultsBench {
   private static final int WORTH_TRAINING = 10;
 
   private static final Duration BETWEEN_FAULTS = Duration.ofMillis(300);
+  private static final Duration MET_WITHIN = Duration.ofMinutes(2);
 
   private final Run run;
   private final Target target;
@@ -130,21 +133,39 @@ public final class FaultsBench {
   }
 
   private void misbehave(Misbehaviour kind, int each) {
-    long most = (long) providers.size() * each * kind.takenEach();
+    long wanted = (long) providers.size() * each;
+    long most = wanted * kind.takenEach();
+    long[] unmet = new long[1];
     Faults faults =
         _ -> {
           for (int i = 0; i < each; i++) {
             simulators("POST", "/scenario", kind.scenario(providers));
             TimeUnit.NANOSECONDS.sleep(BETWEEN_FAULTS.toNanos());
           }
+          unmet[0] = awaitMet();
         };
     Repeats twice = leg(kind.name(), faults, most);
-    rows.add(
-        Report.Row.of(
-            "taken twice: " + kind.name() + ", " + each + " times at each provider",
-            "messages",
-            twice.times(),
-            most));
+    String what = kind.name() + ", " + each + " times at each provider";
+    rows.add(Report.Row.of("happened: " + what, "faults", wanted - unmet[0], wanted));
+    account.require(unmet[0] == 0);
+    rows.add(Report.Row.of("taken twice: " + what, "messages", twice.times(), most));
+  }
+
+  /// Waits until each fault has met a request: where the load is low, or an app rests after the
+  /// last one, that takes a while.
+  ///
+  /// @return how many have not
+  private long awaitMet() throws InterruptedException {
+    long deadline = System.nanoTime() + MET_WITHIN.toNanos();
+    while (unmet() > 0 && System.nanoTime() - deadline < 0) {
+      TimeUnit.NANOSECONDS.sleep(BETWEEN_FAULTS.toNanos());
+    }
+    return unmet();
+  }
+
+  private int unmet() {
+    HttpAnswer script = HttpConnection.ask(target.simulatorsUrl(), "GET", "/script", "", "");
+    return JsonMapper.shared().readTree(script.body()).size();
   }
 
   /// @return notifications of killed workers that providers accepted again

@@ -35,6 +35,7 @@ class FaultsBenchIT {
     // silent, and the messages in flight are sent again. None may be lost, fail, or be shown twice.
     assertThat(run.figures())
         .as(run.said())
+        .containsEntry("happened: taken-then-reset, 2 times at each provider", 8.0)
         .containsEntry("workers killed (kill -9)", 1.0)
         .containsEntry("lost", 0.0)
         .containsEntry("failed", 0.0)
