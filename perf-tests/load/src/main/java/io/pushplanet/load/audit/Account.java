@@ -18,7 +18,8 @@ import java.util.stream.Stream;
 /// sources agree.
 ///
 /// @param total accepted recipients by their outcome; `recipients` are the accepted ones
-/// @param lost accepted, but MySQL has no row, or calls it queued although no store holds it
+/// @param lost accepted, but MySQL has no row, or calls it queued although no store holds it, or
+///     although it has been in the broker for too long
 /// @param phantoms called delivered, but no device or provider saw it
 /// @param contradictions called failed, but a device or a provider saw it
 /// @param queued waiting in a store or in the broker
@@ -209,7 +210,7 @@ public record Account(
 
   private static boolean isStranded(DeliveryRow row, Evidence evidence) {
     return row.state() == DeliveryState.QUEUED
-        && evidence.inBroker() == 0
+        && (evidence.inBroker() == 0 || evidence.still())
         && !evidence.held().contains(row.reception());
   }
 

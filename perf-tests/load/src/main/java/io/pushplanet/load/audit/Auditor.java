@@ -59,13 +59,13 @@ public final class Auditor {
 
   /// Makes the account once nothing is queued, or once no delivery has ended for a while: a backlog
   /// takes its time, and messages that wait for a provider's quarter of an hour are reported as
-  /// queued.
+  /// queued. Those that are still in the broker are lost.
   ///
   /// @param still how long no delivery ends before the account is made nevertheless
   public Account auditWhenQuiet(
       AcceptedJournal.Content journal, Optional<Sightings> sightings, Duration still) {
     awaitQuiet(journal.accepted(), still);
-    return audit(journal, sightings);
+    return audit(journal, sightings, true);
   }
 
   /// Waits until none of these messages is queued, or no delivery of them has ended for a while.
@@ -102,6 +102,11 @@ public final class Auditor {
 
   /// @param sightings of the fleet; without them, MQTT deliveries are not checked
   public Account audit(AcceptedJournal.Content journal, Optional<Sightings> sightings) {
+    return audit(journal, sightings, false);
+  }
+
+  private Account audit(
+      AcceptedJournal.Content journal, Optional<Sightings> sightings, boolean still) {
     List<MessageId> ids = journal.accepted().stream().map(AcceptedMessage::id).toList();
     try (TruthReader mysql = new TruthReader(target)) {
       Set<String> watched = new HashSet<>(Set.of("apns", "fcm", "hms", "webpush"));
@@ -116,6 +121,7 @@ public final class Auditor {
               seen(journal, sightings, mysql.devicesByToken(target.app())),
               mysql.held(target.app()),
               inBroker(),
+              still,
               watched));
     } catch (SQLException e) {
       throw new IllegalStateException("cannot read MySQL: " + e.getMessage(), e);

@@ -96,6 +96,16 @@ class AccountTest {
   }
 
   @Test
+  void a_queued_delivery_is_lost_when_the_broker_holds_messages_for_too_long() {
+    run.accepted(FIRST, "d1").row(FIRST, "d1", DeliveryState.QUEUED, "");
+    run.inBroker = 1;
+    run.still = true;
+
+    assertThat(run.account().lost()).containsExactly(reception(FIRST, "d1"));
+    assertThat(run.account().balances()).isFalse();
+  }
+
+  @Test
   void an_unseen_delivery_is_a_phantom() {
     run.accepted(FIRST, "d1").row(FIRST, "d1", DeliveryState.DELIVERED, "apns");
 
@@ -215,6 +225,7 @@ class AccountTest {
     private final Map<String, Counts> api = new HashMap<>();
     private long unsure;
     private long inBroker;
+    private boolean still;
 
     Run accepted(String message, String device) {
       accepted.add(
@@ -251,6 +262,7 @@ class AccountTest {
               seen,
               held,
               inBroker,
+              still,
               Set.of("mqtt", "apns", "fcm")));
     }
   }

@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /// The account of all legs together, with the notifications that providers accepted twice. For one
@@ -112,12 +111,10 @@ final class ProviderAccount {
   /// Once more where it does not balance: a message that leaves one store for the next is in
   /// neither for a moment.
   private Account audit(Content messages) {
-    Account account = auditor.audit(messages, Optional.empty());
-    if (account.balances()) {
-      return account;
-    }
-    LockSupport.parkNanos(ON_ITS_WAY.toNanos());
-    return auditor.audit(messages, Optional.empty());
+    Account account = auditor.auditWhenQuiet(messages, Optional.empty(), Duration.ZERO);
+    return account.balances()
+        ? account
+        : auditor.auditWhenQuiet(messages, Optional.empty(), ON_ITS_WAY);
   }
 
   private void add(Account account) {
