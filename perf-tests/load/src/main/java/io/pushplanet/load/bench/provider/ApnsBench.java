@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /// The cost of a notification of 1 KB for our HTTP/2 connections and for pushy, with one server in
 /// the same run: at full speed (HttpComponents Core there as well), with a long round trip, and
@@ -20,6 +21,11 @@ public final class ApnsBench {
   private static final double SHARE_GOAL = 0.95;
   private static final double ROUND_TRIP_SECONDS = 0.15;
   private static final double LEFT_WITHIN_SECONDS = 3.0;
+  private static final List<String> FAULTS = List.of("goaway", "refused", "rst", "silent");
+
+  /// Of 6,000: 500 are under way when the server falls silent, and of 4,000 one in a hundred is
+  /// reset.
+  private static final double LEAST_ANSWERED = 5_000;
 
   private final List<Report.Row> rows = new ArrayList<>();
 
@@ -28,22 +34,27 @@ public final class ApnsBench {
   public static Result measure(Run run) {
     List<String> parts = run.some("parts", String.join(",", PARTS), PARTS);
     ApnsBench bench = new ApnsBench();
-    boolean exact = true;
+    boolean good = true;
     try (ProviderSenders senders = ProviderSenders.start(run.root(), run.ownDirectory())) {
       if (parts.contains("speed")) {
         Map<String, Long> ours = FullSpeed.measure(OURS, senders, run);
         bench.speed(ours, FullSpeed.measure(PUSHY, senders, run));
         bench.besideHttpCore(ours, FullSpeed.measure(HTTP_CORE, senders, run));
+        good = FullSpeed.failed(ours) == 0;
       }
       if (parts.contains("distance")) {
-        bench.distance(distance(OURS, senders, run), distance(PUSHY, senders, run));
+        Map<String, Long> ours = distance(OURS, senders, run);
+        bench.distance(ours, distance(PUSHY, senders, run));
+        good &= FullSpeed.failed(ours) == 0;
       }
       if (parts.contains("faults")) {
         run.out().println("faults");
-        exact = bench.faults(senders.faults(OURS), senders.faults(PUSHY));
+        Map<String, Long> ours = senders.faults(OURS);
+        bench.faults(ours, senders.faults(PUSHY));
+        good &= outlives(ours);
       }
     }
-    return new Result(bench.rows, exact);
+    return new Result(bench.rows, good);
   }
 
   private static Map<String, Long> distance(String client, ProviderSenders senders, Run run) {
@@ -104,6 +115,13 @@ public final class ApnsBench {
             "rate, 100 senders, a connection for each notification",
             "1/s",
             value(ours, "unpooled_f100_rate")));
+    rows.add(
+        new Report.Row(
+            "failed with a long round trip",
+            "",
+            FullSpeed.failed(ours),
+            (double) FullSpeed.failed(pushy),
+            0.0));
   }
 
   private void share(
@@ -119,26 +137,37 @@ public final class ApnsBench {
             SHARE_GOAL));
   }
 
-  /// @return whether ours lost none, sent none twice, and left a dead server in time
-  private boolean faults(Map<String, Long> ours, Map<String, Long> pushy) {
-    for (String fault : List.of("goaway", "refused", "rst", "silent")) {
+  private void faults(Map<String, Long> ours, Map<String, Long> pushy) {
+    for (String fault : FAULTS) {
       for (String what :
           List.of("answered", "failed", "hung", "never_begun", "twice", "connections")) {
         row(fault + ": " + what.replace('_', ' '), "", ours, pushy, fault + "_" + what, 1);
       }
     }
-    double left = value(ours, "silent_left_after_millis") / 1_000;
     rows.add(
         new Report.Row(
             "silent: left after",
             "s",
-            rounded(left),
-            rounded(value(pushy, "silent_left_after_millis") / 1_000),
+            rounded(leftAfterSeconds(ours)),
+            rounded(leftAfterSeconds(pushy)),
             LEFT_WITHIN_SECONDS));
-    return left <= LEFT_WITHIN_SECONDS
-        && value(ours, "goaway_failed") + value(ours, "refused_failed") == 0
-        && List.of("goaway", "refused", "rst", "silent").stream()
-            .allMatch(fault -> value(ours, fault + "_hung") + value(ours, fault + "_twice") == 0);
+  }
+
+  /// Whether a sender lost none, sent none twice, and left a dead server in time.
+  ///
+  /// @param faults its figures
+  static boolean outlives(Map<String, Long> faults) {
+    return leftAfterSeconds(faults) <= LEFT_WITHIN_SECONDS
+        && value(faults, "goaway_failed") + value(faults, "refused_failed") == 0
+        && FAULTS.stream()
+            .allMatch(fault ->
+                value(faults, fault + "_answered") >= LEAST_ANSWERED
+                    && Stream.of("_hung", "_never_begun", "_twice")
+                        .allMatch(what -> value(faults, fault + what) == 0));
+  }
+
+  private static double leftAfterSeconds(Map<String, Long> faults) {
+    return value(faults, "silent_left_after_millis") / 1_000;
   }
 
   private void row(

@@ -24,16 +24,15 @@ public final class FcmBench {
     try (ProviderSenders senders = ProviderSenders.start(run.root(), run.ownDirectory())) {
       for (Map.Entry<String, String> client : CLIENTS.entrySet()) {
         Map<String, Long> figures = FullSpeed.measure(client.getKey(), senders, run);
-        failed += tell(client.getValue(), figures, rows);
+        tell(client.getValue(), figures, rows);
+        failed += FullSpeed.failed(figures);
       }
     }
     rows.add(Report.Row.of("failed", "", failed));
     return new Result(rows, failed == 0);
   }
 
-  /// @return how many failed
-  private static long tell(String what, Map<String, Long> figures, List<Report.Row> rows) {
-    long failed = 0;
+  private static void tell(String what, Map<String, Long> figures, List<Report.Row> rows) {
     for (FullSpeed load : FullSpeed.all()) {
       String with = " (" + what + ", " + load.words() + ")";
       double nanos = Math.max(1, figures.getOrDefault(load.key("cpu_nanos"), 0L));
@@ -42,9 +41,7 @@ public final class FcmBench {
       rows.add(row("rate" + with, "1/s", figures, load.key("rate"), 1));
       rows.add(row("garbage per notification" + with, "bytes", figures, load.key("bytes"), 1));
       rows.add(row("p99" + with, "ms", figures, load.key("p99_micros"), 1_000));
-      failed += figures.getOrDefault(load.key("failed"), 0L);
     }
-    return failed;
   }
 
   private static Report.Row row(

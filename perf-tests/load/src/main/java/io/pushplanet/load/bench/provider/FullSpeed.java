@@ -36,6 +36,14 @@ record FullSpeed(int connections, int inFlight) {
     return senders.speed(client, run.each());
   }
 
+  /// How many notifications failed over all loads: each also counts as one of the rate.
+  static long failed(Map<String, Long> figures) {
+    return figures.entrySet().stream()
+        .filter(figure -> figure.getKey().endsWith("_failed"))
+        .mapToLong(Map.Entry::getValue)
+        .sum();
+  }
+
   /// The program's name for one of its figures.
   String key(String figure) {
     return "c" + connections + "_f" + inFlight + "_" + figure;
