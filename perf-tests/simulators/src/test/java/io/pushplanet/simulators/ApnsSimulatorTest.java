@@ -47,6 +47,11 @@ class ApnsSimulatorTest {
     client = Senders.trusting(simulators.authority());
   }
 
+  private void connectAgain() {
+    client.shutdownNow();
+    client = Senders.trusting(simulators.authority());
+  }
+
   @AfterEach
   void stop() {
     client.shutdownNow();
@@ -214,6 +219,16 @@ class ApnsSimulatorTest {
   }
 
   @Test
+  void a_connection_takes_no_other_token_after_one_that_has_expired() throws Exception {
+    String jwt = Senders.providerToken(key, clock.instant().minus(Duration.ofMinutes(61)));
+    refused(new Push().with("authorization", "bearer " + jwt), 403, "ExpiredProviderToken");
+
+    refused(new Push(), 403, "ExpiredProviderToken");
+    connectAgain();
+    assertThat(new Push().send().statusCode()).isEqualTo(200);
+  }
+
+  @Test
   void a_provider_token_may_change_every_twenty_minutes_but_not_sooner() throws Exception {
     new Push().send();
     clock.advance(Duration.ofMinutes(19));
@@ -221,6 +236,8 @@ class ApnsSimulatorTest {
 
     clock.advance(Duration.ofMinutes(2));
 
+    refused(new Push(), 429, "TooManyProviderTokenUpdates");
+    connectAgain();
     assertThat(new Push().send().statusCode()).isEqualTo(200);
   }
 

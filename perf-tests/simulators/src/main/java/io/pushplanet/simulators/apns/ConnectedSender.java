@@ -9,7 +9,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// The sender at the other end of a connection: by its certificate, or by the provider token of
-/// each request. One connection carries one team, and the key of its first push.
+/// each request. One connection carries one team, and the key of its first push. After a token that
+/// has expired, or came too soon, it carries nothing more.
 ///
 /// Confined to the connection's event loop.
 final class ConnectedSender {
@@ -19,6 +20,7 @@ final class ConnectedSender {
   private final ProviderTokens providerTokens;
   private final Optional<String> certifiedTopic;
   private @Nullable ApnsKey firstKey;
+  private @Nullable ApnsRefusal spoiled;
 
   /// What a request may do.
   sealed interface Verdict {
@@ -55,10 +57,20 @@ final class ConnectedSender {
     if (!value.regionMatches(true, 0, "bearer ", 0, 7)) {
       return new Verdict.MayNot(ApnsRefusal.MissingProviderToken);
     }
+    if (spoiled != null) {
+      return new Verdict.MayNot(spoiled);
+    }
     return switch (providerTokens.judge(value.substring(7).strip())) {
-      case ProviderTokens.Verdict.Bad(ApnsRefusal why) -> new Verdict.MayNot(why);
+      case ProviderTokens.Verdict.Bad(ApnsRefusal why) -> refused(why);
       case ProviderTokens.Verdict.Good(ApnsKey key) -> related(key);
     };
+  }
+
+  private Verdict refused(ApnsRefusal why) {
+    if (why == ApnsRefusal.ExpiredProviderToken || why == ApnsRefusal.TooManyProviderTokenUpdates) {
+      spoiled = why;
+    }
+    return new Verdict.MayNot(why);
   }
 
   private Verdict related(ApnsKey key) {
