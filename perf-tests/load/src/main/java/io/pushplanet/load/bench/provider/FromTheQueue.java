@@ -36,8 +36,7 @@ final class FromTheQueue {
   /// @param rate per second, between the first tenth and the last
   /// @param underWay requests without an answer, at most
   /// @param connections to the provider, at most
-  /// @param nanos until nine tenths were answered
-  private record LongLine(double rate, double underWay, double connections, long nanos) {}
+  private record LongLine(double rate, double underWay, double connections) {}
 
   /// @param delay the round trip to the provider; zero: it is near
   FromTheQueue(
@@ -60,12 +59,20 @@ final class FromTheQueue {
   /// @param time which of several, for the rows
   void measure(Shape shape, String time) {
     Moment before = worker.now();
-    long accepted = fill(shape);
-    ProcessorTime used = ProcessorTime.now(target.pids());
-    long start = System.nanoTime();
+    long accepted;
+    ProcessorTime used;
+    long start;
+    worker.freeze();
+    try {
+      accepted = fill(shape);
+      used = ProcessorTime.now(target.pids());
+      start = System.nanoTime();
+    } finally {
+      worker.thaw();
+    }
     LongLine line = delay.isZero() ? null : watch(before, accepted);
-    double answered =
-        (worker.awaitDelivered(before, accepted) + (line == null ? 0 : line.nanos())) / 1e9;
+    worker.awaitDelivered(before, accepted);
+    double answered = (System.nanoTime() - start) / 1e9;
     worker.awaitAcknowledged();
     double acknowledged = (System.nanoTime() - start) / 1e9;
     worker.awaitRows(before, accepted);
@@ -94,14 +101,8 @@ final class FromTheQueue {
 
   /// @return how many wait
   private long fill(Shape shape) {
-    worker.freeze();
     BatchTraffic traffic = new BatchTraffic(target, devices, shape);
-    long end = System.nanoTime() + run.each().toNanos();
-    try {
-      traffic.run(Traffic.Gate.until(end));
-    } finally {
-      worker.thaw();
-    }
+    traffic.run(Traffic.Gate.until(System.nanoTime() + run.each().toNanos()));
     return traffic.accepted();
   }
 
@@ -136,7 +137,7 @@ final class FromTheQueue {
       }
     }
     double seconds = Math.max(1, now - begunNanos) / 1e9;
-    return new LongLine((delivered - begun) / seconds, underWay, connections, now - start);
+    return new LongLine((delivered - begun) / seconds, underWay, connections);
   }
 
   private void overALongLine(LongLine line, String with) {

@@ -84,14 +84,13 @@ final class WorkerFigures {
     return 1_000 * after.quantileSince(before, share, WHOLE_WAY, "channel=\"" + channel);
   }
 
-  /// @return nanoseconds until the provider had answered all
-  long awaitDelivered(Moment before, long accepted) {
+  /// Waits until the provider has answered all.
+  void awaitDelivered(Moment before, long accepted) {
     long start = System.nanoTime();
     while (deliveredSince(before) < accepted
         && System.nanoTime() - start < DRAINED_WITHIN.toNanos()) {
       LockSupport.parkNanos(ASKED_EVERY.toNanos());
     }
-    return System.nanoTime() - start;
   }
 
   /// Waits until the lanes' messages are acknowledged, each after the broker has confirmed its
