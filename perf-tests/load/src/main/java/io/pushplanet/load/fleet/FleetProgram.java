@@ -6,11 +6,8 @@ import io.pushplanet.common.device.DeviceCredential;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.load.mqtt.MqttVersion;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -24,7 +21,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /// A fleet as a program: one command per line on standard input, one answer per line on standard
-/// output. It ends with its input.
+/// output. It ends with its input, also during a command.
 public final class FleetProgram {
   /// The environment variable with the key that signs the devices' credentials.
   public static final String MASTER_KEY = "FLEET_MASTER_KEY";
@@ -76,13 +73,7 @@ public final class FleetProgram {
             Duration.of(Long.parseLong(arguments[4]), ChronoUnit.MICROS),
             arguments.length > 5 ? new TlsDevices(server, Path.of(arguments[5])) : null,
             MasterKey.parse(System.getenv(MASTER_KEY)));
-    var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line = commands.readLine(); line != null; line = commands.readLine()) {
-      // A path may contain blanks: only `sightings` has one, and nothing after it.
-      System.out.println(program.answer(line.split(" ", line.startsWith("sightings ") ? 2 : 0)));
-      System.out.flush();
-    }
-    program.leave();
+    Commands.answer(System.in, System.out, program::answer);
   }
 
   /// A device of such a fleet, without its password. Its id is as long as the dispatcher's ids.
@@ -101,7 +92,9 @@ public final class FleetProgram {
     return new Device(APP, new DeviceId(id), new Secret(password), MqttVersion.V3_1_1);
   }
 
-  private String answer(String[] command) {
+  private String answer(String line) {
+    // A path may contain blanks: only `sightings` has one, and nothing after it.
+    String[] command = line.split(" ", line.startsWith("sightings ") ? 2 : 0);
     return switch (command[0]) {
       case "connect" -> connect(Integer.parseInt(command[1]), Integer.parseInt(command[2]));
       case "storm" -> storm();

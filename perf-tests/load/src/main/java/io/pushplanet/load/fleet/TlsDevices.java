@@ -60,7 +60,8 @@ final class TlsDevices implements AutoCloseable {
 
   /// Connects more devices; returns once all are subscribed.
   void connect(List<Device> more, FleetSettings settings) {
-    try (ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE)) {
+    try (ExecutorService threads =
+        Executors.newFixedThreadPool(AT_ONCE, Thread.ofPlatform().daemon().factory())) {
       List<Future<SSLSocket>> coming =
           more.stream().map(device -> threads.submit(() -> connect(device, settings))).toList();
       for (Future<SSLSocket> each : coming) {

@@ -2,20 +2,16 @@ package io.pushplanet.load.hostile;
 
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.device.DeviceCredential;
+import io.pushplanet.load.fleet.Commands;
 import io.pushplanet.load.fleet.Device;
 import io.pushplanet.load.fleet.FleetProgram;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -62,34 +58,18 @@ public final class AttackProgram {
             System.getenv(GATEWAY_PASSWORD),
             Integer.parseInt(arguments[0]),
             Long.parseLong(arguments[1]));
-    // This thread meanwhile waits for the end of the input, which ends the program: all other
-    // threads are daemons.
-    ExecutorService attacks =
-        Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
-    var commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line = commands.readLine(); line != null; line = commands.readLine()) {
-      String command = line;
-      attacks.execute(() -> {
-        System.out.println(program.answer(command));
-        System.out.flush();
-      });
-    }
+    Commands.answer(System.in, System.out, program::answer);
   }
 
   private String answer(String line) {
     String[] command = line.split(" ", 5);
-    try {
-      return switch (command[0]) {
-        case "mutate" -> mutate(attack(command), AttackPlan.parse(command[4]));
-        case "declare" -> declare(attack(command), Integer.parseInt(command[4]));
-        case "hold" -> hold(Integer.parseInt(command[1]), listeners(command[2], command[3]));
-        case "let-go" -> letGo();
-        default -> "failed: no such command";
-      };
-    } catch (RuntimeException | Error e) {
-      // Errors as well: without an answer the bench would wait for ever.
-      return "failed: " + e.toString().replaceAll("\\s+", " ");
-    }
+    return switch (command[0]) {
+      case "mutate" -> mutate(attack(command), AttackPlan.parse(command[4]));
+      case "declare" -> declare(attack(command), Integer.parseInt(command[4]));
+      case "hold" -> hold(Integer.parseInt(command[1]), listeners(command[2], command[3]));
+      case "let-go" -> letGo();
+      default -> "failed: no such command";
+    };
   }
 
   private Attack attack(String[] command) {
