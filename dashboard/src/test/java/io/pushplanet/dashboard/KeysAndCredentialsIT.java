@@ -8,6 +8,7 @@ import io.pushplanet.common.change.Change;
 import io.pushplanet.common.change.ChangeFeed;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.dashboard.app.ApiKeys;
 import io.pushplanet.dashboard.browser.Chromium;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -68,6 +69,37 @@ class KeysAndCredentialsIT {
                       key.id()))
           .isTrue();
     }
+  }
+
+  @Test
+  void a_key_whose_name_resembles_that_of_test_pushes_is_a_key_like_any_other() throws Exception {
+    AppId app = new AppId("resembling");
+    new Rows(dashboard.sql()).app(app.value(), "Resembling");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    String page = "/apps/resembling/keys";
+    for (String name : List.of("dáshboard test push", "Dashboard Test Push", "a third key")) {
+      admin.post(page, page, "name", name, "scopes", "SEND");
+    }
+    assertThat(admin.get(page).body())
+        .contains("two live keys already")
+        .contains(">dáshboard test push<", ">Dashboard Test Push<")
+        .doesNotContain("a third key");
+
+    dashboard
+        .sql()
+        .update(
+            "UPDATE api_keys SET created_at = NOW(3) - INTERVAL 1 HOUR WHERE app_id = 'resembling'");
+    dashboard.bean(ApiKeys.class).forOneRequest(app);
+
+    assertThat(
+            count(
+                "SELECT COUNT(*) FROM api_keys WHERE app_id = 'resembling' AND revoked_at IS NULL"))
+        .as("both keys of the operator and the one of the request")
+        .isEqualTo(3);
+    assertThat(admin.get(page).body()).doesNotContain(">dashboard test push<");
+    admin.post(page, page, "name", "dashboard test push", "scopes", "SEND");
+    assertThat(admin.get(page).body()).contains("Give the key a name");
   }
 
   @Test

@@ -64,7 +64,7 @@ public class ApiKeys {
 
   @Transactional
   NewKey create(String by, AppId app, String name, Set<Scope> scopes) {
-    if (name.isBlank() || name.length() > LONGEST_NAME || name.equalsIgnoreCase(ONE_REQUEST)) {
+    if (name.isBlank() || name.length() > LONGEST_NAME || name.equals(ONE_REQUEST)) {
       return new NewKey.Refused(
           "Give the key a name of 1 to "
               + LONGEST_NAME

@@ -51,10 +51,11 @@ interface AppMapper {
   @Delete("DELETE FROM apps WHERE id = #{id}")
   void deleteApp(@Param("id") AppId id);
 
+  /// The column itself takes `á` for `a`.
   @Select(
       """
       SELECT id, app_id, name, scopes, created_at, revoked_at FROM api_keys
-      WHERE app_id = #{app} AND name <> #{without}
+      WHERE app_id = #{app} AND name COLLATE utf8mb4_bin <> #{without}
       ORDER BY revoked_at IS NOT NULL, created_at DESC LIMIT 50
       """)
   List<StoredKey> keys(@Param("app") AppId app, @Param("without") String without);
@@ -62,14 +63,14 @@ interface AppMapper {
   @Select(
       """
       SELECT COUNT(*) FROM api_keys
-      WHERE app_id = #{app} AND name <> #{without} AND revoked_at IS NULL
+      WHERE app_id = #{app} AND name COLLATE utf8mb4_bin <> #{without} AND revoked_at IS NULL
       """)
   int liveKeys(@Param("app") AppId app, @Param("without") String without);
 
   @Select(
       """
       SELECT id FROM api_keys
-      WHERE app_id = #{app} AND name = #{name} AND revoked_at IS NULL AND created_at < #{before}
+      WHERE app_id = #{app} AND name COLLATE utf8mb4_bin = #{name} AND revoked_at IS NULL AND created_at < #{before}
       """)
   List<String> liveKeysNamed(
       @Param("app") AppId app, @Param("name") String name, @Param("before") Instant before);
