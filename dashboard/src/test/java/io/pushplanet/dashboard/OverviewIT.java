@@ -21,7 +21,16 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.apache.ibatis.executor.Executor;
+import org.apache.ibatis.mapping.MappedStatement;
+import org.apache.ibatis.plugin.Interceptor;
+import org.apache.ibatis.plugin.Intercepts;
+import org.apache.ibatis.plugin.Invocation;
+import org.apache.ibatis.plugin.Signature;
+import org.apache.ibatis.session.ResultHandler;
+import org.apache.ibatis.session.RowBounds;
 import org.junit.jupiter.api.Test;
 
 class OverviewIT {
@@ -139,6 +148,44 @@ class OverviewIT {
       assertThat(chromium.complaints()).isEmpty();
     } finally {
       below.stop();
+    }
+  }
+
+  @Test
+  void queues_and_nodes_are_refreshed_without_reading_the_statistics() throws Exception {
+    RunningDashboard watched =
+        RunningDashboard.start(dashboard.services(), Map.of(), ReadStatistics.class);
+    try {
+      ReadStatistics statistics = watched.bean(ReadStatistics.class);
+      HttpOperator admin =
+          HttpOperator.loggedIn(watched, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+      assertThat(admin.get("/overview/cards").body()).contains("Queues", "Nodes");
+      assertThat(statistics.times).hasValue(0);
+
+      assertThat(admin.get("/overview/figures?span=day").body()).contains("\"accepted\"");
+      assertThat(statistics.times).hasValue(1);
+    } finally {
+      watched.stop();
+    }
+  }
+
+  /// Counts the queries.
+  @Intercepts(
+      @Signature(
+          type = Executor.class,
+          method = "query",
+          args = {MappedStatement.class, Object.class, RowBounds.class, ResultHandler.class}))
+  static final class ReadStatistics implements Interceptor {
+    private final AtomicInteger times = new AtomicInteger();
+
+    @Override
+    public Object intercept(Invocation query) throws Throwable {
+      var statement = (MappedStatement) query.getArgs()[0];
+      if (statement.getId().endsWith("StatisticsMapper.since")) {
+        times.incrementAndGet();
+      }
+      return query.proceed();
     }
   }
 

@@ -52,10 +52,6 @@ class QueueDepths {
       public Known {
         queues = queues.stream().sorted(Comparator.comparing(Queue::needsYou).reversed()).toList();
       }
-
-      public long waiting() {
-        return queues.stream().mapToLong(Queue::messages).sum();
-      }
     }
 
     /// The broker did not answer.
