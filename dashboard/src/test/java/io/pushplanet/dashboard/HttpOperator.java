@@ -45,6 +45,12 @@ final class HttpOperator {
     return send(HttpRequest.newBuilder(URI.create(address + path)).GET());
   }
 
+  /// Asks for a part of a page, as a page that refreshes itself does.
+  HttpResponse<String> refresh(String path) throws Exception {
+    return send(
+        HttpRequest.newBuilder(URI.create(address + path)).header("HX-Request", "true").GET());
+  }
+
   /// Posts a form like the page `form` would, with its CSRF token.
   HttpResponse<String> post(String form, String path, String... fields) throws Exception {
     StringBuilder body = new StringBuilder("_csrf=" + encode(csrf(form)));

@@ -3,11 +3,14 @@ package io.pushplanet.dashboard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.testing.Eventually;
+import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.dashboard.browser.Chromium;
 import java.net.http.HttpResponse;
 import java.sql.Timestamp;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -341,6 +344,64 @@ class LoginIT {
           .press("Log in");
       assertThat(chromium.path()).isEqualTo("/nodes");
       assertThat(chromium.textOf("h1")).isEqualTo("Nodes");
+    }
+  }
+
+  @Test
+  void a_page_that_refreshes_itself_keeps_nobody_logged_in_but_a_viewer() throws Exception {
+    dashboard.operator("screen", "viewer");
+    dashboard.operator("gone-home", "operator");
+    dashboard.operator("night-shift", "operator");
+    RunningDashboard other =
+        RunningDashboard.start(dashboard.services(), Map.of(), HandClock.class);
+    try {
+      HandClock clock = other.bean(HandClock.class);
+      HttpOperator screen = HttpOperator.loggedIn(other, "screen", RunningDashboard.PASSWORD);
+      HttpOperator away = HttpOperator.loggedIn(other, "gone-home", RunningDashboard.PASSWORD);
+      HttpOperator busy = HttpOperator.loggedIn(other, "night-shift", RunningDashboard.PASSWORD);
+      away.get("/");
+      for (int hour = 0; hour < 8; hour++) {
+        assertThat(screen.refresh("/overview/tiles").statusCode()).isEqualTo(200);
+        assertThat(away.refresh("/overview/tiles").statusCode()).isEqualTo(200);
+        assertThat(busy.get("/messages").statusCode()).isEqualTo(200);
+        clock.advance(Duration.ofHours(1));
+      }
+
+      assertThat(screen.refresh("/overview/tiles").statusCode()).isEqualTo(200);
+      HttpResponse<String> ended = away.refresh("/overview/tiles");
+      assertThat(ended.statusCode()).isEqualTo(401);
+      assertThat(ended.headers().firstValue("HX-Refresh")).contains("true");
+      assertThat(away.get("/").statusCode()).isEqualTo(302);
+      assertThat(busy.get("/messages").statusCode()).isEqualTo(200);
+
+      clock.advance(Duration.ofHours(8));
+      assertThat(busy.get("/messages").statusCode()).isEqualTo(302);
+    } finally {
+      other.stop();
+    }
+  }
+
+  @Primary
+  static final class HandClock extends Clock {
+    private final MutableClock clock = new MutableClock(Instant.now());
+
+    void advance(Duration by) {
+      clock.advance(by);
+    }
+
+    @Override
+    public Instant instant() {
+      return clock.instant();
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return clock.getZone();
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return clock.withZone(zone);
     }
   }
 

@@ -9,6 +9,7 @@ import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 import org.mybatis.spring.boot.autoconfigure.ConfigurationCustomizer;
 import org.slf4j.Logger;
@@ -78,7 +79,8 @@ class LoginConfiguration {
       HttpSecurity http,
       OperatorAuthentication authentication,
       OperatorMapper operators,
-      AuditLog audit) {
+      AuditLog audit,
+      Clock clock) {
     return http.authenticationManager(new ProviderManager(authentication))
         .authorizeHttpRequests(requests ->
             requests
@@ -122,7 +124,7 @@ class LoginConfiguration {
             headers
                 .contentSecurityPolicy(csp -> csp.policyDirectives(CONTENT_SECURITY_POLICY))
                 .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.SAME_ORIGIN)))
-        .addFilterBefore(new SessionStillValid(operators), AuthorizationFilter.class)
+        .addFilterBefore(new SessionStillValid(operators, clock), AuthorizationFilter.class)
         .build();
   }
 
