@@ -8,9 +8,7 @@ import com.rabbitmq.client.ConnectionFactory;
 import io.pushplanet.common.lane.Topology;
 import jakarta.annotation.PreDestroy;
 import java.io.IOException;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -19,8 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /// The number of messages in each queue, which it asks the broker for by passive declarations, at
-/// most every [#FRESH]. A message carries many pushes. Thread-safe; one thread asks at a time, and
-/// the others get its result.
+/// most every [#FRESH]. A message carries many pushes. Thread-safe.
 @Component
 class QueueDepths {
   static final Duration FRESH = Duration.ofSeconds(2);
@@ -29,21 +26,14 @@ class QueueDepths {
   private static final int PATIENCE_MILLIS = 3_000;
 
   private final ConnectionFactory broker;
-  private final Clock clock;
+  private final Recent<Answer> answer = new Recent<>(this::ask, FRESH, System::nanoTime);
 
   @GuardedBy("this")
   private @Nullable Connection connection;
 
-  @GuardedBy("this")
-  private @Nullable Answer last;
-
-  @GuardedBy("this")
-  private Instant asked = Instant.EPOCH;
-
-  QueueDepths(ConnectionFactory broker, Clock clock) {
+  QueueDepths(ConnectionFactory broker) {
     this.broker = broker.clone();
     this.broker.setChannelRpcTimeout(PATIENCE_MILLIS);
-    this.clock = clock;
   }
 
   sealed interface Answer {
@@ -75,19 +65,11 @@ class QueueDepths {
     }
   }
 
-  synchronized Answer now() {
-    Answer known = last;
-    if (known != null && clock.instant().isBefore(asked.plus(FRESH))) {
-      return known;
-    }
-    Answer found = ask();
-    last = found;
-    asked = clock.instant();
-    return found;
+  Answer now() {
+    return answer.get();
   }
 
-  @GuardedBy("this")
-  private Answer ask() {
+  private synchronized Answer ask() {
     try {
       Connection open = connection;
       if (open == null || !open.isOpen()) {
