@@ -36,12 +36,15 @@ class CredentialLifecycleIT {
       upload(chromium, "refused", "KEY0000001");
 
       assertThat(chromium.text())
-          .contains("the provider refuses it: 403 BadEnvironmentKeyIdInToken")
-          .contains("The key is for the other environment")
+          .containsOnlyOnce("he provider refuses it: 403 BadEnvironmentKeyIdInToken")
+          .containsOnlyOnce("The key is for the other environment")
           .doesNotContain("active: the next push uses it");
       // Not even an admin activates what a provider has refused.
       assertThat(chromium.count("form[action*='activate']")).isZero();
       chromium.picture("credentials-refused-light");
+      assertThat(chromium.go("/apps/refused/credentials").text())
+          .containsOnlyOnce("The provider refuses it: 403 BadEnvironmentKeyIdInToken")
+          .containsOnlyOnce("The key is for the other environment");
       HttpOperator admin =
           HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
       admin.post(
@@ -93,11 +96,14 @@ class CredentialLifecycleIT {
       chromium.login("uploader", RunningDashboard.PASSWORD);
       upload(chromium, "unreached", "KEY0000002");
       assertThat(chromium.text())
-          .contains("the provider could not be asked, so it is not active")
+          .containsOnlyOnce("provider could not be asked")
+          .contains("so it is not active")
           .contains("no answer within 10 s")
           .contains("It is tried again by itself; activate it when the provider accepts it.")
-          .contains("It will be tried again automatically at")
           .doesNotContain("Activate anyway");
+      assertThat(chromium.go("/apps/unreached/credentials").text())
+          .containsOnlyOnce("provider could not be asked")
+          .contains("It will be tried again automatically at");
       long candidate = id("unreached", "candidate");
       HttpOperator uploader =
           HttpOperator.loggedIn(dashboard, "uploader", RunningDashboard.PASSWORD);

@@ -29,6 +29,9 @@ class CredentialController {
   /// kilobytes.
   private static final int MAX_BYTES = 40_000;
 
+  /// The ids of the candidates whose verdicts stand above all cards, so that no card repeats them.
+  private static final String TOLD_OF = "toldOf";
+
   private final Apps apps;
   private final Credentials credentials;
   private final LiveCheck liveCheck;
@@ -193,6 +196,7 @@ class CredentialController {
     for (StoredCredential tried : liveCheck.await(found.id(), List.of(id))) {
       flash.addFlashAttribute(tried.accepted() ? "done" : "problem", verdict(tried));
     }
+    flash.addFlashAttribute(TOLD_OF, List.of(id));
     return page(found);
   }
 
@@ -260,6 +264,7 @@ class CredentialController {
             "done", "The credential is checked and active: the next push uses it.");
       } else {
         flash.addFlashAttribute("problem", String.join(" ", notActive));
+        flash.addFlashAttribute(TOLD_OF, candidates);
         if (!active.isEmpty()) {
           flash.addFlashAttribute("done", String.join(" ", active));
         }
