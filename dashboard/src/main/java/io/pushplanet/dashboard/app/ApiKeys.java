@@ -58,8 +58,13 @@ public class ApiKeys {
     record Refused(String why) implements NewKey {}
   }
 
+  /// The live ones, and then the newest of the others.
   List<StoredKey> of(AppId app) {
     return rows.keys(app, ONE_REQUEST);
+  }
+
+  int count(AppId app) {
+    return rows.countKeys(app, ONE_REQUEST);
   }
 
   @Transactional

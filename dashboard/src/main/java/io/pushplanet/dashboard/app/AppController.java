@@ -85,6 +85,7 @@ class AppController {
     App found = apps.get(app);
     model.addAttribute("app", found);
     model.addAttribute("keys", keys.of(found.id()));
+    model.addAttribute("keyCount", keys.count(found.id()));
     model.addAttribute("scopes", Scope.values());
     model.addAttribute("used", apps.isUsed(found.id()));
     return "keys";

@@ -63,6 +63,13 @@ interface AppMapper {
   @Select(
       """
       SELECT COUNT(*) FROM api_keys
+      WHERE app_id = #{app} AND name COLLATE utf8mb4_bin <> #{without}
+      """)
+  int countKeys(@Param("app") AppId app, @Param("without") String without);
+
+  @Select(
+      """
+      SELECT COUNT(*) FROM api_keys
       WHERE app_id = #{app} AND name COLLATE utf8mb4_bin <> #{without} AND revoked_at IS NULL
       """)
   int liveKeys(@Param("app") AppId app, @Param("without") String without);

@@ -65,6 +65,8 @@ class CredentialController {
     model.addAttribute("active", only(rows, StoredCredential::active));
     model.addAttribute("overlapping", only(rows, StoredCredential::overlapping));
     model.addAttribute("retired", only(rows, row -> row.state().equals("retired")));
+    model.addAttribute("shown", rows.size());
+    model.addAttribute("count", credentials.count(found.id()));
     model.addAttribute("alerts", credentials.alerts(found.id()));
     return "credentials";
   }

@@ -19,13 +19,18 @@ interface CredentialMapper {
         pause_reason, probe_at, probed_at, probe_verdict, probe_reason
       """;
 
+  /// Those that may be in use come first, so that no number of candidates hides them.
   @Select(
       "SELECT "
           + COLUMNS
           + """
-          FROM credentials WHERE app_id = #{app} ORDER BY state, id DESC LIMIT 50
+          FROM credentials WHERE app_id = #{app}
+          ORDER BY FIELD(state, 'active', 'overlapping', 'candidate', 'retired'), id DESC LIMIT 50
           """)
   List<StoredCredential> of(@Param("app") AppId app);
+
+  @Select("SELECT COUNT(*) FROM credentials WHERE app_id = #{app}")
+  int count(@Param("app") AppId app);
 
   @Select("SELECT " + COLUMNS + " FROM credentials WHERE app_id = #{app} AND id = #{id}")
   Optional<StoredCredential> one(@Param("app") AppId app, @Param("id") long id);

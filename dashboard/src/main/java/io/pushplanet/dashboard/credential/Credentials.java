@@ -53,8 +53,13 @@ public class Credentials {
     this.clock = clock;
   }
 
+  /// Those in use, the candidates, and then the former ones; the newest first, and not all.
   List<StoredCredential> of(AppId app) {
     return rows.of(app);
+  }
+
+  int count(AppId app) {
+    return rows.count(app);
   }
 
   Optional<StoredCredential> one(AppId app, long id) {

@@ -29,8 +29,9 @@ class OperatorController {
   }
 
   @GetMapping("/operators")
-  String list(Model model) {
-    model.addAttribute("operators", operators.all());
+  String list(@RequestParam(defaultValue = "") String after, Model model) {
+    model.addAttribute("after", after);
+    model.addAttribute("operators", operators.page(after));
     model.addAttribute("roles", Role.values());
     model.addAttribute("now", clock.instant());
     return "operators";

@@ -15,8 +15,8 @@ interface OperatorMapper {
   @Select("SELECT * FROM operators WHERE name = #{name}")
   Optional<Operator> find(@Param("name") String name);
 
-  @Select("SELECT * FROM operators ORDER BY name LIMIT 1000")
-  List<Operator> all();
+  @Select("SELECT * FROM operators WHERE name > #{after} ORDER BY name LIMIT #{most}")
+  List<Operator> after(@Param("after") String after, @Param("most") int most);
 
   @Select("SELECT EXISTS (SELECT 1 FROM operators)")
   boolean any();

@@ -2,6 +2,7 @@ package io.pushplanet.dashboard.login;
 
 import io.pushplanet.dashboard.audit.AuditAction;
 import io.pushplanet.dashboard.audit.AuditLog;
+import io.pushplanet.dashboard.page.Slice;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
@@ -14,6 +15,7 @@ import org.springframework.transaction.annotation.Transactional;
 /// Changes operators. Every method returns the fault, or nothing when the change is made.
 @Service
 class Operators {
+  private static final int PAGE = 200;
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._@-]{1,99}");
 
   private final OperatorMapper rows;
@@ -28,8 +30,11 @@ class Operators {
     this.clock = clock;
   }
 
-  List<Operator> all() {
-    return rows.all();
+  /// In the order of their names.
+  ///
+  /// @param after a name, or empty to begin with the first operator
+  Slice<Operator> page(String after) {
+    return Slice.of(rows.after(after, PAGE + 1), PAGE, Operator::name);
   }
 
   @Transactional
