@@ -76,10 +76,10 @@ public final class Topology {
   /// Declares every queue; harmless when they exist. Queues that RabbitMQ 3 made are used as they
   /// are, though a later version would give them another delivery limit.
   public static void declare(Connection broker) throws IOException {
-    Map<String, Object> arguments = arguments(broker.getServerProperties());
     List<String> limited = new ArrayList<>();
     com.rabbitmq.client.Channel channel = channel(broker);
     try {
+      Map<String, Object> arguments = arguments(broker.getServerProperties());
       for (String queue : queues()) {
         try {
           channel.queueDeclare(queue, true, false, false, arguments);
