@@ -200,9 +200,7 @@ final class FanoutOrders {
           steps.take(
               order,
               redelivered,
-              one ->
-                  step.expand(one, redelivered)
-                      .forEach((lane, recipients) -> fill(filled, app, lane, recipients)));
+              one -> filled.addAll(passages(app, step.expand(one, redelivered))));
         }
         // The step's own passages are looked at now, so that the app's next order knows of them.
         look(turns, filled);
@@ -215,13 +213,18 @@ final class FanoutOrders {
       return true;
     }
 
-    private void fill(Set<Passage> filled, AppId app, String lane, int recipients) {
-      filled.add(new Passage.Lane(lane));
-      if (lane.equals(fcmLane)) {
-        Passage.Quota quota = new Passage.Quota(app, lane);
-        filled.add(quota);
-        quotas.filled(quota, recipients);
+    /// A quota holds no other channel's messages back, so it counts only for an app that has FCM's
+    /// alone.
+    private Set<Passage> passages(AppId app, Map<String, Integer> recipients) {
+      Set<Passage> passages =
+          recipients.keySet().stream().map(Passage.Lane::new).collect(Collectors.toSet());
+      int overFcm = recipients.getOrDefault(fcmLane, 0);
+      if (overFcm > 0 && recipients.size() == 1) {
+        Passage.Quota quota = new Passage.Quota(app, fcmLane);
+        passages.add(quota);
+        quotas.filled(quota, overFcm);
       }
+      return passages;
     }
 
     /// Brings orders to the end of their queue, where other workers may take them. A copy does no

@@ -49,6 +49,7 @@ class FanoutOrdersIT {
   private static final String BANK = "bank";
   private static final String ORDERS = Topology.fanout(Priority.HIGH);
   private static final String LANE = "push.apns.high";
+  private static final String FCM_LANE = "push.fcm.high";
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final Duration LONG = Duration.ofMinutes(10);
 
@@ -165,19 +166,7 @@ class FanoutOrdersIT {
   @Test
   void messages_that_wait_for_a_quota_hold_the_next_step_back_until_they_are_nearly_due()
       throws Exception {
-    String lane = "push.fcm.high";
-    FanoutOrders orders =
-        orders(
-            (order, _) -> {
-              taken.add(order.push().id());
-              later.keep(
-                  List.of(
-                      new Later(
-                          Instant.now().plus(LONG), lane, "project_quota_rest", order.push())));
-              return Map.of(lane, 1);
-            },
-            1,
-            LONG);
+    FanoutOrders orders = orders(fillingQuota(Map.of(FCM_LANE, 1)), 1, LONG);
     BatchHandler handler = handler(orders);
     handle(handler, false, order(SHOP));
     CompletableFuture<Void> next = handling(handler, false, order(SHOP));
@@ -196,6 +185,28 @@ class FanoutOrdersIT {
           assertThat(next).isCompleted();
         });
     assertThat(taken).hasSize(3);
+  }
+
+  @Test
+  void a_quota_holds_no_messages_of_other_channels_back() {
+    BatchHandler handler =
+        handler(orders(fillingQuota(Map.of(FCM_LANE, 4_000, LANE, 1_000)), 1, LONG));
+    handle(handler, false, order(SHOP));
+
+    handle(handler, false, order(SHOP));
+
+    assertThat(taken).hasSize(2);
+  }
+
+  /// A step whose messages wait for the quota.
+  private FanoutOrders.Step fillingQuota(Map<String, Integer> recipients) {
+    return (order, _) -> {
+      taken.add(order.push().id());
+      later.keep(
+          List.of(
+              new Later(Instant.now().plus(LONG), FCM_LANE, "project_quota_rest", order.push())));
+      return recipients;
+    };
   }
 
   @Test
