@@ -34,6 +34,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -134,39 +135,26 @@ class FanoutOrdersIT {
   @Test
   void a_full_lane_holds_the_next_step_back_until_it_is_drained() throws Exception {
     assumeTrue(servers.services().isRabbitMq(), "the embedded broker counts what is in hand");
-    FanoutOrders orders =
-        orders(
-            (order, _) -> {
-              taken.add(order.push().id());
-              fillLane();
-              return Map.of(LANE, 1);
-            },
-            1,
-            LONG);
-    BatchHandler handler = handler(orders);
-    handle(handler, false, order(SHOP));
-    CompletableFuture<Void> next = handling(handler, false, order(SHOP));
-    Eventually.within(SOON, () -> assertThat(waiting()).isOne());
-    orders.look();
-    assertThat(waiting()).isOne();
-    handle(handler, false, order(BANK));
-    assertThat(taken).as("another app's first step").hasSize(2);
 
-    servers.drain(LANE, Object.class);
-
-    Eventually.within(
-        SOON,
-        () -> {
-          orders.look();
-          assertThat(next).isCompleted();
-        });
-    assertThat(taken).hasSize(3);
+    theNextStepWaits(
+        (order, _) -> {
+          taken.add(order.push().id());
+          fillLane();
+          return Map.of(LANE, 1);
+        },
+        () -> servers.drain(LANE, Object.class));
   }
 
   @Test
   void messages_that_wait_for_a_quota_hold_the_next_step_back_until_they_are_nearly_due()
       throws Exception {
-    FanoutOrders orders = orders(fillingQuota(Map.of(FCM_LANE, 1)), 1, LONG);
+    theNextStepWaits(
+        fillingQuota(Map.of(FCM_LANE, 1)), () -> servers.sql().update("DELETE FROM later"));
+  }
+
+  /// Of the same app, and no other's first one.
+  private void theNextStepWaits(FanoutOrders.Step filling, Callable<?> emptied) throws Exception {
+    FanoutOrders orders = orders(filling, 1, LONG);
     BatchHandler handler = handler(orders);
     handle(handler, false, order(SHOP));
     CompletableFuture<Void> next = handling(handler, false, order(SHOP));
@@ -176,7 +164,7 @@ class FanoutOrdersIT {
     handle(handler, false, order(BANK));
     assertThat(taken).as("another app's first step").hasSize(2);
 
-    servers.sql().update("DELETE FROM later");
+    emptied.call();
 
     Eventually.within(
         SOON,
