@@ -154,6 +154,11 @@ public record Attempt(
     return new Attempt(channel, at, AttemptResult.EXPIRED, reason, action);
   }
 
+  /// A newer message of the same collapse key takes its place.
+  public static Attempt collapsed(Channel channel, Instant at) {
+    return expired(channel, at, "collapsed", "replaced by a newer message of its collapse key");
+  }
+
   public static Attempt failed(
       @Nullable Channel channel, Instant at, String reason, @Nullable String action) {
     return new Attempt(channel, at, AttemptResult.FAILED, reason, action);

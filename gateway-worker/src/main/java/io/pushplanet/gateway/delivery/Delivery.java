@@ -12,6 +12,7 @@ import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.lane.Lanes;
 import io.pushplanet.gateway.lane.Lanes.Lane;
 import io.pushplanet.gateway.order.Ticket;
+import io.pushplanet.gateway.parcel.NewestWins;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.parcel.SettledBefore;
 import io.pushplanet.gateway.parcel.WaitedFor;
@@ -29,8 +30,8 @@ import java.util.Set;
 /// a parcel:
 ///
 /// 1. A parcel past its time to live expires; one that ended or was cancelled before is left out;
-///    one that has waited, in `later` or for long in its lane, goes to its device's current user and
-///    token.
+///    one that has waited, in `later` or for long in its lane, gives way to a newer one of its
+///    collapse key, or goes to its device's current user and token.
 /// 2. The parcel goes to the device's node ([MqttDelivery]) or to the vendor ([ProviderDelivery]).
 /// 3. The answer becomes an outcome: the parcel ended, waits for another try, takes another
 ///    channel, or is parked until its device connects.
@@ -52,6 +53,7 @@ public final class Delivery {
   private final MqttDelivery overMqtt;
   private final ProviderDelivery overProviders;
   private final SettledBefore settledBefore;
+  private final NewestWins newestWins;
   private final WaitedFor waitedFor;
   private final Outboxes outboxes;
   private final Clock clock;
@@ -62,6 +64,7 @@ public final class Delivery {
       MqttDelivery overMqtt,
       ProviderDelivery overProviders,
       SettledBefore settledBefore,
+      NewestWins newestWins,
       WaitedFor waitedFor,
       Outboxes outboxes,
       Clock clock,
@@ -70,6 +73,7 @@ public final class Delivery {
     this.overMqtt = overMqtt;
     this.overProviders = overProviders;
     this.settledBefore = settledBefore;
+    this.newestWins = newestWins;
     this.waitedFor = waitedFor;
     this.outboxes = outboxes;
     this.clock = clock;
@@ -184,7 +188,9 @@ public final class Delivery {
     SettledBefore.Checked settled = settledBefore.check(doubtful);
     settled.calledOff().forEach(parcel -> outbox.callOff(parcel, channel));
     settled.cancelled().forEach(outbox::cancel);
-    WaitedFor.Checked now = waitedFor.check(channel, settled.left());
+    NewestWins.Checked newest = newestWins.check(settled.left());
+    newest.collapsed().forEach(parcel -> collapse(parcel, channel, outbox));
+    WaitedFor.Checked now = waitedFor.check(channel, newest.left());
     now.deleted().forEach(parcel -> reject(parcel, channel, "device_deleted", outbox));
     now.ofFormerUser().forEach(parcel -> reject(parcel, channel, "user_changed", outbox));
     now.withoutToken().forEach(parcel -> overProviders.noToken(channel, parcel, outbox));
@@ -210,6 +216,10 @@ public final class Delivery {
 
   private static void reject(Parcel parcel, Channel channel, String reason, Outbox outbox) {
     outbox.end(parcel, DeliveryState.FAILED, Attempt.rejected(channel, outbox.now(), reason));
+  }
+
+  private static void collapse(Parcel parcel, Channel channel, Outbox outbox) {
+    outbox.end(parcel, DeliveryState.EXPIRED, Attempt.collapsed(channel, outbox.now()));
   }
 
   /// The broadcasts in the batch that were cancelled. Checked even on first delivery: one query

@@ -23,6 +23,7 @@ import io.pushplanet.gateway.lane.Lanes;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.node.NodeSettings;
 import io.pushplanet.gateway.node.Nodes;
+import io.pushplanet.gateway.parcel.NewestWins;
 import io.pushplanet.gateway.parcel.SettledBefore;
 import io.pushplanet.gateway.parcel.WaitedFor;
 import io.pushplanet.gateway.provider.Provider;
@@ -200,6 +201,7 @@ class DeliveryConfiguration {
         overMqtt,
         overProviders,
         settledBefore,
+        new NewestWins(database, breaker),
         new WaitedFor(new Registrations(database), breaker),
         outboxes,
         clock,

@@ -308,10 +308,12 @@ public final class InboxStore {
   }
 
   private static DeliveryEvent collapsed(Slot slot, MessageId message, Instant now) {
-    Attempt attempt =
-        Attempt.expired(
-            Channel.MQTT, now, "collapsed", "replaced by a newer message of its collapse key");
     return new DeliveryEvent.Ended(
-        slot.app(), now, message, slot.device(), DeliveryState.EXPIRED, attempt);
+        slot.app(),
+        now,
+        message,
+        slot.device(),
+        DeliveryState.EXPIRED,
+        Attempt.collapsed(Channel.MQTT, now));
   }
 }
