@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -82,10 +83,12 @@ public final class Fanout {
   ///
   /// @param again whether the broker has handed it out before. Then some devices of the page may
   ///     have got the message, which is looked up for such a push before it is sent
+  /// @param mostOverFcm to how many devices it brings the message if none of them has a channel besides
+  ///     FCM
   /// @return to how many recipients it brought the message in each lane
   /// @throws io.pushplanet.common.lane.BrokerUnavailable when not everything was confirmed
   /// @throws org.springframework.dao.DataAccessException when the database could not be read
-  public Map<String, Integer> expand(FanoutOrder order, boolean again) {
+  public Map<String, Integer> expand(FanoutOrder order, boolean again, int mostOverFcm) {
     Push push = order.push();
     Instant now = clock.instant();
     // A time to live of zero means "now or never": such a message is still brought to the devices
@@ -98,7 +101,8 @@ public final class Fanout {
     }
     Optional<DeviceId> end = steps.end(order);
     DevicePage page =
-        end.map(known -> upTo(known, order)).orElseGet(() -> after(order.after(), order));
+        end.map(known -> upTo(known, order))
+            .orElseGet(() -> withinQuota(after(order.after(), order), push, mostOverFcm));
     DeviceId last = page.last();
     // Then one event tells of all recipients and that there are no more. Of several events each
     // might arrive without the others.
@@ -123,6 +127,22 @@ public final class Fanout {
 
   private DevicePage after(@Nullable DeviceId after, FanoutOrder order) {
     return devices.after(order.push().app(), order.audience(), after, pageSize);
+  }
+
+  private static DevicePage withinQuota(DevicePage page, Push push, int most) {
+    List<Recipient> recipients = page.recipients();
+    if (recipients.size() <= most
+        || recipients.stream().anyMatch(recipient -> hasOtherThanFcm(recipient, push))) {
+      return page;
+    }
+    List<Recipient> some = recipients.subList(0, most);
+    return new DevicePage(some, some.getLast().device());
+  }
+
+  private static boolean hasOtherThanFcm(Recipient recipient, Push push) {
+    return Stream.of(true, false)
+        .flatMap(here -> recipient.channel(push.delivery().route(), here, push.tried()).stream())
+        .anyMatch(channel -> channel != Channel.FCM);
   }
 
   /// The page of a repeated step, which ends where it ended before, however many devices have come

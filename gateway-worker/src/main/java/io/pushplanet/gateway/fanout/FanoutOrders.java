@@ -58,7 +58,7 @@ final class FanoutOrders {
 
   /// As [Fanout#expand].
   interface Step {
-    Map<String, Integer> expand(FanoutOrder order, boolean again);
+    Map<String, Integer> expand(FanoutOrder order, boolean again, int mostOverFcm);
   }
 
   /// @param mostSteps of each priority, side by side
@@ -194,13 +194,16 @@ final class FanoutOrders {
       if (!turns.acquire(app, Duration.ofNanos(endNanos - System.nanoTime()))) {
         return false;
       }
+      var quota = new Passage.Quota(app, fcmLane);
       Set<Passage> filled = new HashSet<>();
       try {
         if (failed.get() < MAX_FAILED) {
           steps.take(
               order,
               redelivered,
-              one -> filled.addAll(passages(app, step.expand(one, redelivered))));
+              one ->
+                  filled.addAll(
+                      passages(quota, step.expand(one, redelivered, quotas.most(quota)))));
         }
         // The step's own passages are looked at now, so that the app's next order knows of them.
         look(turns, filled);
@@ -215,12 +218,11 @@ final class FanoutOrders {
 
     /// A quota holds no other channel's messages back, so it counts only for an app that has FCM's
     /// alone.
-    private Set<Passage> passages(AppId app, Map<String, Integer> recipients) {
+    private Set<Passage> passages(Passage.Quota quota, Map<String, Integer> recipients) {
       Set<Passage> passages =
           recipients.keySet().stream().map(Passage.Lane::new).collect(Collectors.toSet());
       int overFcm = recipients.getOrDefault(fcmLane, 0);
       if (overFcm > 0 && recipients.size() == 1) {
-        Passage.Quota quota = new Passage.Quota(app, fcmLane);
         passages.add(quota);
         quotas.filled(quota, overFcm);
       }

@@ -150,7 +150,38 @@ class FanoutIT {
     FanoutOrder order =
         new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
 
-    assertThat(fanout.expand(order, false))
+    assertThat(fanout.expand(order, false, PAGE))
+        .containsOnly(entry("push.mqtt.high", 300), entry("push.fcm.high", 240));
+  }
+
+  /// Most of a larger step's messages would find no room in the project's quota.
+  @Test
+  void a_step_over_fcm_alone_is_as_large_as_its_quota_allows() throws Exception {
+    servers.sql().update("UPDATE devices SET mqtt = FALSE WHERE app_id = ?", APP);
+    FanoutOrder order =
+        new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
+
+    assertThat(fanout.expand(order, false, 500)).containsOnly(entry("push.fcm.high", 200));
+    List<FanoutOrder> rest = servers.drain(ORDERS, FanoutOrder.class);
+    while (!rest.isEmpty()) {
+      fanout.expand(rest.getFirst(), false, 500);
+      rest = servers.drain(ORDERS, FanoutOrder.class);
+    }
+
+    assertThat(devices(servers.drain("push.fcm.high", Push.class)))
+        .hasSize(500)
+        .doesNotHaveDuplicates();
+    assertThat(expanded(servers.drain(Topology.EVENTS, DeliveryEvent.class)))
+        .extracting(event -> event.recipients().size())
+        .containsExactly(500, 500, 250);
+  }
+
+  @Test
+  void a_quota_does_not_shorten_a_step_that_has_devices_of_other_channels() {
+    FanoutOrder order =
+        new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
+
+    assertThat(fanout.expand(order, false, 500))
         .containsOnly(entry("push.mqtt.high", 300), entry("push.fcm.high", 240));
   }
 
@@ -229,9 +260,9 @@ class FanoutIT {
   void a_repeated_step_repeats_its_page_and_no_device_behind_it() throws Exception {
     FanoutOrder order =
         new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
-    fanout.expand(order, false);
+    fanout.expand(order, false, PAGE);
     List<FanoutOrder> waiting = new ArrayList<>(servers.drain(ORDERS, FanoutOrder.class));
-    steps.take(order, true, step -> fanout.expand(step, true));
+    steps.take(order, true, step -> fanout.expand(step, true, PAGE));
     waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
     assertThat(waiting).hasSize(2).containsOnly(waiting.getFirst());
 
@@ -252,16 +283,16 @@ class FanoutIT {
   void a_repeated_step_whose_page_has_changed_ends_it_where_it_ended_before() throws Exception {
     FanoutOrder order =
         new FanoutOrder(aPush(Clock.systemUTC()).from(APP).build(), new Audience.All(), null);
-    fanout.expand(order, false);
+    fanout.expand(order, false, PAGE);
     List<FanoutOrder> waiting = new ArrayList<>(servers.drain(ORDERS, FanoutOrder.class));
     registerMqtt("d00100-new");
     registerMqtt("d00200-new");
 
-    steps.take(order, true, step -> fanout.expand(step, true));
+    steps.take(order, true, step -> fanout.expand(step, true, PAGE));
     waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
     assertThat(waiting).hasSize(2).containsOnly(waiting.getFirst());
     servers.sql().update("DELETE FROM devices WHERE app_id = ? AND device_id < 'd00010'", APP);
-    fanout.expand(order, true);
+    fanout.expand(order, true, PAGE);
     waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
     assertThat(waiting).hasSize(3).containsOnly(waiting.getFirst());
     List<String> firstPage = devices(servers.drain("push.mqtt.high", Push.class));
@@ -287,7 +318,7 @@ class FanoutIT {
 
   private void takeAll(List<FanoutOrder> waiting) throws Exception {
     while (!waiting.isEmpty()) {
-      steps.take(waiting.removeFirst(), false, step -> fanout.expand(step, false));
+      steps.take(waiting.removeFirst(), false, step -> fanout.expand(step, false, PAGE));
       waiting.addAll(servers.drain(ORDERS, FanoutOrder.class));
     }
   }
@@ -372,11 +403,11 @@ class FanoutIT {
   }
 
   private int expandAll(FanoutOrder order) throws Exception {
-    fanout.expand(order, false);
+    fanout.expand(order, false, PAGE);
     int steps = 1;
     List<FanoutOrder> rest = servers.drain(ORDERS, FanoutOrder.class);
     while (!rest.isEmpty()) {
-      fanout.expand(rest.getFirst(), false);
+      fanout.expand(rest.getFirst(), false, PAGE);
       steps++;
       rest = servers.drain(ORDERS, FanoutOrder.class);
     }

@@ -137,7 +137,7 @@ class FanoutOrdersIT {
     assumeTrue(servers.services().isRabbitMq(), "the embedded broker counts what is in hand");
 
     theNextStepWaits(
-        (order, _) -> {
+        (order, _, _) -> {
           taken.add(order.push().id());
           fillLane();
           return Map.of(LANE, 1);
@@ -188,7 +188,7 @@ class FanoutOrdersIT {
 
   /// A step whose messages wait for the quota.
   private FanoutOrders.Step fillingQuota(Map<String, Integer> recipients) {
-    return (order, _) -> {
+    return (order, _, _) -> {
       taken.add(order.push().id());
       later.keep(
           List.of(
@@ -234,7 +234,7 @@ class FanoutOrdersIT {
     BatchHandler handler =
         handler(
             orders(
-                (order, _) -> {
+                (order, _, _) -> {
                   if (order.push().id().equals(slow.push().id())) {
                     throw new DataIntegrityViolationException("for the test");
                   }
@@ -259,7 +259,7 @@ class FanoutOrdersIT {
     BatchHandler handler =
         handler(
             orders(
-                (order, _) -> {
+                (order, _, _) -> {
                   taken.add(order.push().id());
                   throw new IllegalStateException("MySQL is away");
                 },
@@ -273,7 +273,7 @@ class FanoutOrdersIT {
   }
 
   /// A step that lasts until the test says so, if it is the first one.
-  private Map<String, Integer> holdingFirst(FanoutOrder order, boolean again) {
+  private Map<String, Integer> holdingFirst(FanoutOrder order, boolean again, int mostOverFcm) {
     taken.add(order.push().id());
     if (taken.getFirst().equals(order.push().id())) {
       try {

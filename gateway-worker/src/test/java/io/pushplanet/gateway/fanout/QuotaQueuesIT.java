@@ -87,6 +87,19 @@ class QuotaQueuesIT {
   }
 
   @Test
+  void a_step_grows_with_the_rate_that_the_project_has_after_a_pause() {
+    QuotaQueues quotas = quotas(later);
+    assertThat(quotas.most(SHOPS)).as("one chunk at least").isEqualTo(500);
+
+    nanos.addAndGet(Duration.ofSeconds(45).toNanos());
+    assertThat(quotas.most(SHOPS)).isEqualTo(775);
+    nanos.addAndGet(Duration.ofSeconds(45).toNanos());
+    assertThat(quotas.most(SHOPS)).isEqualTo(1_000);
+    nanos.addAndGet(Duration.ofSeconds(61).toNanos());
+    assertThat(quotas.most(SHOPS)).isEqualTo(500);
+  }
+
+  @Test
   void no_quota_is_full_while_mysql_is_away() {
     LaterStore away = new LaterStore(new DriverManagerDataSource("jdbc:mysql://127.0.0.1:1/away"));
 
