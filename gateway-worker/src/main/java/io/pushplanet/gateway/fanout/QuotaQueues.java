@@ -21,9 +21,8 @@ import org.springframework.dao.DataAccessException;
 /// the app's messages that wait in `later` for it is due after [#AHEAD]: each is due when the quota
 /// will have reached it. When MySQL does not answer, no quota is full, as with [LaneDepths].
 ///
-/// No step is larger than what the quota takes in a second, and that is little at first: a worker
-/// that has just started would put thousands of messages off while its code is slow, and `high`
-/// messages would wait for the processors.
+/// No step is larger than what the quota takes in a second, and that is little at first, because the
+/// rate climbs: most messages of a larger step would be put off.
 ///
 /// Thread-safe; blocks for one look into an index, at most once a second for a full quota.
 final class QuotaQueues {
@@ -67,7 +66,7 @@ final class QuotaQueues {
 
   /// A step brought messages to so many recipients.
   void filled(Passage.Quota passage, int recipients) {
-    double perSecond = SOONER * quota.perSecond(FcmQuota.PAUSE);
+    double perSecond = SOONER * quota.messagesPerMinute() / 60;
     fullFor(passage, (long) (recipients / perSecond * 1e9));
   }
 
