@@ -30,8 +30,8 @@ import java.util.Set;
 /// a parcel:
 ///
 /// 1. A parcel past its time to live expires; one that ended or was cancelled before is left out;
-///    one that has waited, in `later` or for long in its lane, gives way to a newer one of its
-///    collapse key, or goes to its device's current user and token.
+///    one that has waited, in `later` or for long in its lane, goes to its device's current user and
+///    token, or gives way to a newer one of its collapse key.
 /// 2. The parcel goes to the device's node ([MqttDelivery]) or to the vendor ([ProviderDelivery]).
 /// 3. The answer becomes an outcome: the parcel ended, waits for another try, takes another
 ///    channel, or is parked until its device connects.
@@ -188,13 +188,17 @@ public final class Delivery {
     SettledBefore.Checked settled = settledBefore.check(doubtful);
     settled.calledOff().forEach(parcel -> outbox.callOff(parcel, channel));
     settled.cancelled().forEach(outbox::cancel);
-    NewestWins.Checked newest = newestWins.check(settled.left());
-    newest.collapsed().forEach(parcel -> collapse(parcel, channel, outbox));
-    WaitedFor.Checked now = waitedFor.check(channel, newest.left());
+    WaitedFor.Checked now = waitedFor.check(channel, settled.left());
     now.deleted().forEach(parcel -> reject(parcel, channel, "device_deleted", outbox));
     now.ofFormerUser().forEach(parcel -> reject(parcel, channel, "user_changed", outbox));
     now.withoutToken().forEach(parcel -> overProviders.noToken(channel, parcel, outbox));
-    return settled.known() && now.known() ? now.left() : neverWaited(channel, now.left(), outbox);
+    if (!settled.known() || !now.known()) {
+      return neverWaited(channel, now.left(), outbox);
+    }
+    // Last, because a message that is not sent replaces none.
+    NewestWins.Checked newest = newestWins.check(now.left());
+    newest.collapsed().forEach(parcel -> collapse(parcel, channel, outbox));
+    return newest.left();
   }
 
   /// MySQL does not say what is still wanted. Parcels that came back from `later` wait once more,

@@ -99,6 +99,17 @@ class NewestWinsIT extends DeliveryScene {
   }
 
   @Test
+  void a_message_that_its_devices_new_user_must_not_read_replaces_none() {
+    Push forAll = message("order-77", "d1");
+    Push forFormerUser =
+        aPush(clock).from(APP).delivered(forAll.delivery()).forUser("u1").toFcm("d1", "t1").build();
+
+    deliver(Channel.FCM, forAll.postponed(), forFormerUser.postponed());
+
+    assertThat(fcm.sent).hasSize(1);
+  }
+
+  @Test
   void a_newer_message_does_not_give_way_to_an_older_one() {
     row(message("order-77", "d1"), "d1", DeliveryState.DELIVERED);
 
