@@ -15,7 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -26,11 +28,13 @@ import org.HdrHistogram.ConcurrentHistogram;
 
 /// A program for `./pushplanet bench apns` and `bench fcm`: a sender of 1 KB notifications over
 /// HTTP/2 and TLS, ours or another, alone in its process, and what each notification cost it; or
-/// the server for it. The last line it prints holds the figures.
+/// the server for it. The last line it prints holds the figures. Programs at full speed that are
+/// given the same file for their turns measure one after the other, load by load, so that what the
+/// machine does to one of them it does to all.
 ///
 /// ```text
 /// server STATE ROUND_TRIP_MILLIS
-/// speed CLIENT STATE PORT SECONDS
+/// speed CLIENT STATE PORT SECONDS TURNS
 /// distance CLIENT STATE FAR_PORT SMALL_PORT SECONDS
 /// faults CLIENT STATE
 /// ```
@@ -44,8 +48,12 @@ final class SenderProgram {
   /// on more connections.
   private static final int FEW_STREAMS = 25;
 
+  private static final String FAILED = "failed";
   private static final long LONGEST_MICROS = 60_000_000;
   private static final Duration WARM_UP = Duration.ofSeconds(15);
+
+  /// A load's figures are the medians of so many turns.
+  private static final int TURNS = 3;
 
   private final Map<String, Long> figures = new LinkedHashMap<>();
   private final String client;
@@ -66,7 +74,9 @@ final class SenderProgram {
     SenderProgram program =
         new SenderProgram(args[1], Authority.in(Path.of(args[2]), Clock.systemUTC()));
     switch (args[0]) {
-      case "speed" -> program.speed(Integer.parseInt(args[3]), Integer.parseInt(args[4]));
+      case "speed" ->
+          program.speed(
+              Integer.parseInt(args[3]), Integer.parseInt(args[4]), new Turns(Path.of(args[5])));
       case "distance" ->
           program.distance(
               Integer.parseInt(args[3]), Integer.parseInt(args[4]), Integer.parseInt(args[5]));
@@ -121,30 +131,40 @@ final class SenderProgram {
 
   // Speed.
 
-  private void speed(int port, int seconds) throws IOException, InterruptedException {
-    measure("warm", port, 2, 500, WARM_UP, WARM_UP);
+  private void speed(int port, int seconds, Turns turns) throws IOException, InterruptedException {
+    turns.take(() -> measured("warm", port, 2, 500, WARM_UP, WARM_UP));
     for (int connections : CONNECTIONS) {
       for (int inFlight : IN_FLIGHT) {
-        measure(
-            "c" + connections + "_f" + inFlight,
-            port,
-            connections,
-            inFlight,
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(seconds));
+        speed("c" + connections + "_f" + inFlight, port, connections, inFlight, seconds, turns);
       }
     }
     if (client.equals(HttpCoreSender.NAME)) {
       for (int inFlight : IN_FLIGHT) {
-        measure(
-            "few_f" + inFlight,
-            port,
-            inFlight / FEW_STREAMS,
-            inFlight,
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(seconds));
+        speed("few_f" + inFlight, port, inFlight / FEW_STREAMS, inFlight, seconds, turns);
       }
     }
+  }
+
+  private void speed(String name, int port, int connections, int inFlight, int seconds, Turns turns)
+      throws IOException, InterruptedException {
+    Duration settle = Duration.ofSeconds(1);
+    Duration each = Duration.ofSeconds(seconds).dividedBy(TURNS);
+    Map<String, List<Long>> found = new LinkedHashMap<>();
+    for (int turn = 0; turn < TURNS; turn++) {
+      turns
+          .take(() -> measured(name, port, connections, inFlight, settle, each))
+          .forEach(
+              (figure, value) -> found.computeIfAbsent(figure, _ -> new ArrayList<>()).add(value));
+    }
+    found.forEach((figure, values) -> {
+      values.sort(null);
+      // Each failure counts.
+      figures.put(
+          name + "_" + figure,
+          figure.equals(FAILED)
+              ? values.stream().mapToLong(Long::longValue).sum()
+              : values.get(TURNS / 2));
+    });
   }
 
   private void distance(int farPort, int smallPort, int seconds)
@@ -177,6 +197,14 @@ final class SenderProgram {
   private void measure(
       String name, int port, int connections, int inFlight, Duration settle, Duration each)
       throws IOException, InterruptedException {
+    measured(name, port, connections, inFlight, settle, each)
+        .forEach((figure, value) -> figures.put(name + "_" + figure, value));
+  }
+
+  private Map<String, Long> measured(
+      String name, int port, int connections, int inFlight, Duration settle, Duration each)
+      throws IOException, InterruptedException {
+    Map<String, Long> found = new LinkedHashMap<>();
     AtomicLong sent = new AtomicLong();
     AtomicLong ended = new AtomicLong();
     AtomicLong failed = new AtomicLong();
@@ -203,14 +231,15 @@ final class SenderProgram {
       TimeUnit.NANOSECONDS.sleep(each.toNanos());
       long nanos = System.nanoTime() - began;
       long notifications = Math.max(1, ended.get() - endedBefore);
-      figures.put(name + "_rate", notifications * 1_000_000_000 / nanos);
-      figures.put(name + "_cpu_nanos", since(processorBefore) / notifications);
-      figures.put(name + "_bytes", (allocatedBytes() - allocatedBefore) / notifications);
-      figures.put(name + "_p99_micros", latencies[0].getValueAtPercentile(99));
-      figures.put(name + "_failed", failed.get());
+      found.put("rate", notifications * 1_000_000_000 / nanos);
+      found.put("cpu_nanos", since(processorBefore) / notifications);
+      found.put("bytes", (allocatedBytes() - allocatedBefore) / notifications);
+      found.put("p99_micros", latencies[0].getValueAtPercentile(99));
+      found.put(FAILED, failed.get());
       over[0] = true;
     }
-    System.out.println(name + " " + figures);
+    System.out.println(name + " " + found);
+    return found;
   }
 
   // Faults.

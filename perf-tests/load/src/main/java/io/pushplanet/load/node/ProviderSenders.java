@@ -11,6 +11,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /// Clients that send notifications, ours and others, each in a process of its own, and one server
 /// for all of them: the program `SenderProgram` of gateway-worker's tests.
@@ -92,9 +95,20 @@ public final class ProviderSenders implements AutoCloseable {
     return Integer.parseInt(port("far"));
   }
 
-  /// The cost of a client's notifications at full speed, by connections and requests in flight.
-  public Map<String, Long> speed(String client, Duration each) {
-    return figures("speed", client, port("port"), Long.toString(each.toSeconds()));
+  /// The cost of each client's notifications at full speed, by connections and requests in flight.
+  /// The clients take turns at each load.
+  public List<Map<String, Long>> speed(List<String> clients, Duration each) {
+    String seconds = Long.toString(each.toSeconds());
+    String turns = directory.resolve("turns").toString();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<CompletableFuture<Map<String, Long>>> figures =
+          clients.stream()
+              .map(client ->
+                  CompletableFuture.supplyAsync(
+                      () -> figures("speed", client, port("port"), seconds, turns), threads))
+              .toList();
+      return figures.stream().map(CompletableFuture::join).toList();
+    }
   }
 
   /// A client's rate with a long round trip.

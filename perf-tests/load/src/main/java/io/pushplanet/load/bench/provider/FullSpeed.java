@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /// The connections and requests of a sender at full speed: the loads that `SenderProgram` measures
-/// one after the other.
+/// one after the other, in three turns each.
 record FullSpeed(int connections, int inFlight) {
   static final int[] CONNECTIONS = {1, 2, 4};
   static final int[] IN_FLIGHT = {100, 500, 900};
@@ -21,19 +21,20 @@ record FullSpeed(int connections, int inFlight) {
         .toList();
   }
 
-  /// The cost of all loads for a client, by [#key]; prints beforehand how long that takes.
-  static Map<String, Long> measure(String client, ProviderSenders senders, Run run) {
+  /// The cost of all loads for each client, by [#key]. The clients take turns, so that a row
+  /// compares moments that are close to each other. Prints beforehand how long that takes.
+  static List<Map<String, Long>> measure(List<String> clients, ProviderSenders senders, Run run) {
     int loads = all().size();
     long seconds = run.each().toSeconds();
     run.out()
         .printf(
             Locale.ROOT,
             "full speed, %s: %d loads of %d s, %d s at least%n",
-            client,
+            String.join(" and ", clients),
             loads,
             seconds,
-            loads * seconds);
-    return senders.speed(client, run.each());
+            clients.size() * loads * seconds);
+    return senders.speed(clients, run.each());
   }
 
   /// How many notifications failed over all loads: each also counts as one of the rate.
