@@ -17,6 +17,8 @@ import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.ProviderPlatform.VapidPair;
 import io.pushplanet.simulators.apns.ApnsKey;
 import io.pushplanet.simulators.fcm.FcmAccount;
+import io.pushplanet.simulators.hms.HmsClient;
+import io.pushplanet.simulators.hms.HmsToken;
 import io.pushplanet.simulators.ledger.LedgerEntry;
 import io.pushplanet.simulators.tls.Authority.Pem;
 import io.pushplanet.simulators.webpush.Subscription;
@@ -36,8 +38,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// A tenant that sends over one channel, and what the ledger may show of it.
 ///
 /// Each of its keys has an owner of its own, which no other key may send for: a topic at APNs, a
-/// project at FCM, the VAPID key itself at the push service. So the owner of a request that was
-/// accepted names its key. Two tenants of APNs share a team.
+/// project at FCM, the VAPID key itself at the push service, an app at Push Kit. So the owner of a
+/// request that was accepted names its key. Two tenants of APNs share a team.
 ///
 /// Thread-safe, but a key is changed by one thread at a time.
 final class SendingTenant {
@@ -61,7 +63,8 @@ final class SendingTenant {
   }
 
   /// @param token as the ledger has it
-  /// @param key the only one that may send to a browser; empty for other devices
+  /// @param key the owner of the only key that may send to a browser or to a device of Push Kit;
+  ///     empty for other devices
   private record Addressed(Push push, String token, String key) {}
 
   /// @param oldest the index of the oldest key that the request may have carried
@@ -82,9 +85,10 @@ final class SendingTenant {
     this.platform = platform;
     this.number = number;
     this.channel =
-        switch (number % 4) {
+        switch (number % 5) {
           case 1 -> Channel.FCM;
           case 3 -> Channel.WEBPUSH;
+          case 4 -> Channel.HMS;
           default -> Channel.APNS;
         };
   }
@@ -97,9 +101,10 @@ final class SendingTenant {
     return channel;
   }
 
-  /// A browser's subscription is bound to one VAPID key, so a send meanwhile could be refused.
+  /// A browser's subscription is bound to one VAPID key and a token of Push Kit to one app, so a send
+  /// meanwhile could be refused.
   boolean maySendWhileItsKeyChanges() {
-    return channel != Channel.WEBPUSH;
+    return channel != Channel.WEBPUSH && channel != Channel.HMS;
   }
 
   int keys() {
@@ -147,6 +152,7 @@ final class SendingTenant {
     return switch (channel) {
       case APNS -> newApnsKey();
       case FCM -> newAccount();
+      case HMS -> newClient();
       default -> {
         VapidPair pair = VapidPair.make();
         owners.add(pair.publicKey());
@@ -159,7 +165,7 @@ final class SendingTenant {
     String topic = "com.example.%s.k%d".formatted(app(), keys());
     ApnsKey.Issued issued =
         ApnsKey.issue(
-            "WIRE%06d".formatted(number / 4),
+            "WIRE%06d".formatted(number / 5),
             "W%06dK%02d".formatted(number, keys()),
             List.of(topic));
     platform.simulators.apnsDirectory().register(issued.key());
@@ -181,6 +187,14 @@ final class SendingTenant {
         "{\"project_id\":\"%s\",\"client_email\":\"%s\"}"
             .formatted(project, issued.account().clientEmail()),
         issued.json());
+  }
+
+  private Key newClient() {
+    HmsClient client =
+        platform.simulators.hmsDirectory().issue("%d%03d".formatted(number, keys()), true);
+    owners.add(client.clientId());
+    return new Key(
+        "client_secret", "{\"client_id\":\"%s\"}".formatted(client.clientId()), client.secret());
   }
 
   private static FcmAccount.Issued account(String project, String tokenUri) {
@@ -227,6 +241,7 @@ final class SendingTenant {
     return switch (channel) {
       case APNS -> credentials.apns(app, ENVIRONMENT);
       case FCM -> credentials.fcm(app);
+      case HMS -> credentials.hms(app);
       default -> credentials.webPush(app);
     };
   }
@@ -237,6 +252,7 @@ final class SendingTenant {
           case Credential.ApnsKey key -> key.bundleId();
           case Credential.FcmServiceAccount account -> account.projectId();
           case Credential.VapidKey key -> key.publicKey();
+          case Credential.HmsClient client -> client.clientId();
           default -> credential.toString();
         }
         : lookup.toString();
@@ -265,6 +281,12 @@ final class SendingTenant {
       case FCM -> {
         String token = app() + "-" + device;
         yield new Addressed(push.toFcm(id, token).build(), token, "");
+      }
+      case HMS -> {
+        String token = app() + "-" + device;
+        String owner = owners.getLast();
+        platform.simulators.hmsDirectory().register(token, new HmsToken(owner, false));
+        yield new Addressed(push.toHms(id, token).build(), token, owner);
       }
       default -> {
         String key = owners.getLast();
@@ -300,7 +322,7 @@ final class SendingTenant {
     return switch (entry.provider()) {
       case APNS -> entry.headers().getOrDefault("apns-topic", "");
       case FCM -> entry.id().replaceFirst("^projects/(.*)/messages/.*$", "$1");
-      case WEBPUSH -> to.key();
+      case WEBPUSH, HMS -> to.key();
       default -> "";
     };
   }

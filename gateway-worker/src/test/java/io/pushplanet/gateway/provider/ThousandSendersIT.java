@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// A thousand tenants of APNs, FCM and Web Push send over the wire, and a random third of them
+/// A thousand tenants of APNs, FCM, Web Push and Push Kit send over the wire, and a random third of them
 /// changes keys meanwhile: no request carries another tenant's key, nor a tenant's former key once
 /// the worker has read the change. The tenants send in slices, and connections that are no longer
 /// used close. `-Dseed=N` repeats the choices of a run, `-Dtenants=N` takes another number.
@@ -45,7 +45,7 @@ class ThousandSendersIT {
   private static final int AT_ONCE = 32;
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Set<Simulated> VENDORS =
-      Set.of(Simulated.APNS, Simulated.FCM, Simulated.WEBPUSH);
+      Set.of(Simulated.APNS, Simulated.FCM, Simulated.WEBPUSH, Simulated.HMS);
   private static final long SEED = Long.getLong("seed", System.nanoTime());
 
   private final Random dice = new Random(SEED);
