@@ -135,17 +135,6 @@ class ConformancePageTest {
                     IntStream.rangeClosed(1, numbers.last()).boxed().toList()));
   }
 
-  @Test
-  void the_readme_tells_when_pahos_tests_were_last_run() throws IOException {
-    var page = Files.readString(Path.of("CONFORMANCE.md"));
-    var lastRun = Pattern.compile("The last run was on \\*\\*(\\S+)\\*\\*").matcher(page);
-    assertThat(lastRun.find()).isTrue();
-
-    assertThat(Files.readString(Path.of("README.md")))
-        .containsPattern("CONFORMANCE.md#eclipse-pahos-interoperability-tests\\), last run on\\s")
-        .contains(" " + lastRun.group(1) + ":");
-  }
-
   private static Set<Statement> statements() throws IOException {
     return rows().stream()
         .flatMap(row -> Stream.concat(row.v5().stream(), row.v3().stream()))
