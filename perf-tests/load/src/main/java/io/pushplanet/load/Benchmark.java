@@ -53,8 +53,9 @@ public enum Benchmark {
       "quota",
       "one message to all devices over FCM against a project's quota: how much of it is used, 429s, and"
           + " what a high message of the app takes meanwhile; starts its own, needs no platform"
-          + " [--devices=100000] [--per-minute=60000] [--high=10, a second]",
-      "devices per-minute high"),
+          + " [--devices=100000] [--per-minute=60000] [--high=10, a second]"
+          + " [--broadcasts=2]",
+      "devices per-minute high broadcasts"),
   CREDENTIALS(
       "credentials",
       "an app's APNs credentials change at the dashboard: a certificate gives way to a key under load,"
