@@ -149,7 +149,9 @@ class CredentialLifecycleIT {
           Duration.ofSeconds(60),
           () -> assertThat(count("app_id = 'unwatched' AND probe_verdict IS NULL")).isZero());
       chromium.go("/apps/unwatched/credentials").press("Activate");
-      assertThat(chromium.text()).contains("The credential is active");
+      assertThat(chromium.text())
+          .contains("The credential is active")
+          .contains("about a device that does not exist it said 400 BadDeviceToken");
     } finally {
       impatient.stop();
     }

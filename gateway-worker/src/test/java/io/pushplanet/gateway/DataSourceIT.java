@@ -7,6 +7,11 @@ import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.settings.PlatformConfiguration;
 import io.pushplanet.quickstart.services.LocalServices;
 import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -40,6 +45,35 @@ class DataSourceIT {
 
     assertThat(variable("innodb_lock_wait_timeout"))
         .isLessThan(Duration.ofMillis(Long.parseLong(String.valueOf(socketTimeout))));
+  }
+
+  @Test
+  void the_driver_asks_nothing_before_a_write() throws SQLException {
+    try (Connection connection = database.getConnection();
+        Statement sql = connection.createStatement()) {
+      sql.execute("CREATE TEMPORARY TABLE written (number INT)");
+      try (PreparedStatement write =
+          connection.prepareStatement("INSERT INTO written VALUES (?)")) {
+        long before = selects(sql);
+        write.setInt(1, 1);
+        write.execute();
+        write.setInt(1, 2);
+        write.addBatch();
+        write.setInt(1, 3);
+        write.addBatch();
+        write.executeBatch();
+
+        assertThat(selects(sql)).isEqualTo(before);
+      }
+    }
+  }
+
+  /// How many queries the session has made.
+  private static long selects(Statement sql) throws SQLException {
+    try (ResultSet status = sql.executeQuery("SHOW SESSION STATUS LIKE 'Com_select'")) {
+      status.next();
+      return status.getLong(2);
+    }
   }
 
   private Duration variable(String name) {

@@ -91,6 +91,9 @@ public class PlatformConfiguration {
             + mysql.lockWithin().toSeconds());
     config.setKeepaliveTime(Duration.ofSeconds(30).toMillis());
     config.addDataSourceProperty("rewriteBatchedStatements", "true");
+    // Otherwise the driver asks the server whether the session is read-only, before each batch and
+    // each write of MyBatis.
+    config.addDataSourceProperty("useLocalSessionState", "true");
     // The driver keeps its parsed statements per connection, on the client's side only.
     config.addDataSourceProperty("cachePrepStmts", "true");
     config.addDataSourceProperty("prepStmtCacheSize", "100");

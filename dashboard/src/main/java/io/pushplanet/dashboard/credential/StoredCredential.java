@@ -4,6 +4,7 @@ import io.pushplanet.common.wire.WireForm;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// A row of `credentials`, without the secret.
@@ -62,6 +63,17 @@ record StoredCredential(
   /// Whether the provider could not be asked, or did not say.
   public boolean unreachable() {
     return "unreachable".equals(probeVerdict);
+  }
+
+  /// The result of the try, to stand before the provider's words. A try sends to a device that does
+  /// not exist: a good credential is told so.
+  public String tried() {
+    if (!canBeTried()) {
+      return "";
+    }
+    return accepted()
+        ? "accepted; about a device that does not exist it said"
+        : Objects.requireNonNullElse(probeVerdict, "");
   }
 
   /// A push service knows the key only in connection with a subscription, so there is nothing to

@@ -53,6 +53,8 @@ final class Bench {
                 "-Xmx1g",
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
+                // Benchmarks have no logger, on purpose.
+                "-Dslf4j.internal.verbosity=ERROR",
                 "-Dpushplanet.root=" + root,
                 "-cp",
                 target.resolve("classes") + ":" + target.resolve("lib") + "/*",
