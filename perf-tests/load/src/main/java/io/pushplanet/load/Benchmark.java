@@ -54,7 +54,7 @@ public enum Benchmark {
       "one message to all devices over FCM against a project's quota: how much of it is used, 429s, and"
           + " what a high message of the app takes meanwhile; starts its own, needs no platform"
           + " [--devices=100000] [--per-minute=60000] [--high=10, a second]"
-          + " [--broadcasts=2]",
+          + " [--broadcasts=3, the worker restarts before the second]",
       "devices per-minute high broadcasts"),
   CREDENTIALS(
       "credentials",
