@@ -46,13 +46,15 @@ final class VapidTokens {
 
   /// The `Authorization` header of a request to `origin`.
   String authorization(VapidKey credential, String origin) {
-    Instant now = clock.instant();
     return tokens
         .asMap()
         .compute(
             new Key(credential.fingerprint(), origin),
-            (_, held) ->
-                held != null && held.isUsable(now) ? held : minted(credential, origin, now))
+            (_, held) -> {
+              // Read here: a moment before, the token of another thread would seem to come later.
+              Instant now = clock.instant();
+              return held != null && held.isUsable(now) ? held : minted(credential, origin, now);
+            })
         .authorization();
   }
 
