@@ -11,9 +11,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /// The memory cost of an idle device must not grow unnoticed. `./pushplanet bench connections`
 /// measures the same at 19,500.
+@Execution(ExecutionMode.CONCURRENT)
 class IdleSessionMemoryIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int WARM = 500;

@@ -32,12 +32,15 @@ import java.util.concurrent.BlockingQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// What a listener must withstand from any peer: declared lengths, rubbish, silence before CONNECT,
 /// and a peer that does not read.
+@Execution(ExecutionMode.CONCURRENT)
 class ListenerLimitsIT {
   private static final int MAX_PENDING_BYTES = 64 * 1024;
   private static TestNode node;

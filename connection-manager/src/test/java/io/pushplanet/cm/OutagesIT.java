@@ -27,8 +27,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /// Devices stay connected and nothing acknowledged is lost while a store is away.
+@Isolated("it ends the servers that all tests share")
 class OutagesIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -15,10 +15,13 @@ import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// Sessions are kept, found again, discarded and ended (see [ConnectStatementsIT] for the names).
+@Execution(ExecutionMode.CONCURRENT)
 class SessionStatementsIT extends ConnectScene {
   private static final List<Integer> NONE = List.of();
 

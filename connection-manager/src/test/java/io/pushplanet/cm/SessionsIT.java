@@ -31,10 +31,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// A device's session over connections, nodes and time.
+@Isolated("it empties the Redis that all tests share")
 class SessionsIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -29,12 +29,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// One device and several nodes. The nodes compare with the directory only once an hour, so no
 /// takeover depends on the comparison.
+@Isolated("it empties and ends the Redis that all tests share")
 class TakeoverIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String RARELY = "--cm.directory.verify-every=1h";

@@ -4,11 +4,12 @@ import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.StreamSupport;
 import tools.jackson.databind.JsonNode;
 
 /// Compares values with schemas of an OpenAPI document, as far as the schemas say which properties
-/// there are and of which type. It is stricter than JSON Schema: an object has no properties that
+/// there are, of which type and form, and how long. It is stricter than JSON Schema: an object has no properties that
 /// its schema does not declare, unless the schema declares none at all.
 ///
 /// @param document where references lead
@@ -47,6 +48,12 @@ record JsonSchema(JsonNode document) {
         && !isTime(value.stringValue())) {
       faults.add(pointer + " is not a time in UTC");
     }
+    if (value.isString()) {
+      compareText(schema, value.stringValue(), pointer, faults);
+    }
+    if (value.isArray() && isNoLength(schema, "Items", value.size())) {
+      faults.add(pointer + " has " + value.size() + " items");
+    }
     if (value.isArray() && schema.has("items")) {
       int index = 0;
       for (JsonNode element : value) {
@@ -57,6 +64,24 @@ record JsonSchema(JsonNode document) {
     if (value.isObject()) {
       compareObject(schema, value, pointer, faults);
     }
+  }
+
+  private static void compareText(
+      JsonNode schema, String text, String pointer, List<String> faults) {
+    String pattern = schema.path("pattern").asString("");
+    if (!Pattern.compile(pattern).matcher(text).find()) {
+      faults.add(pointer + " does not match " + pattern);
+    }
+    int length = text.codePointCount(0, text.length());
+    if (isNoLength(schema, "Length", length)) {
+      faults.add(pointer + " has " + length + " characters");
+    }
+  }
+
+  /// @param what `Items` or `Length`, behind `min` and `max`
+  private static boolean isNoLength(JsonNode schema, String what, int length) {
+    return length < schema.path("min" + what).asInt(0)
+        || length > schema.path("max" + what).asInt(Integer.MAX_VALUE);
   }
 
   private void compareObject(JsonNode schema, JsonNode value, String pointer, List<String> faults) {

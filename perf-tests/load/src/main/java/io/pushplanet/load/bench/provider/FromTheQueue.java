@@ -24,6 +24,10 @@ final class FromTheQueue {
 
   private static final double SHARE_GOAL = 0.95;
 
+  /// The broker closes a connection that was silent for the heartbeat's ten seconds; the worker
+  /// would send again what it had not acknowledged.
+  private static final Duration LONGEST_FREEZE = Duration.ofSeconds(8);
+
   private final Run run;
   private final Findings findings;
   private final Target target;
@@ -102,7 +106,8 @@ final class FromTheQueue {
   /// @return how many wait
   private long fill(Shape shape) {
     BatchTraffic traffic = new BatchTraffic(target, devices, shape);
-    traffic.run(Traffic.Gate.until(System.nanoTime() + run.each().toNanos()));
+    long nanos = Math.min(run.each().toNanos(), LONGEST_FREEZE.toNanos());
+    traffic.run(Traffic.Gate.until(System.nanoTime() + nanos));
     return traffic.accepted();
   }
 
