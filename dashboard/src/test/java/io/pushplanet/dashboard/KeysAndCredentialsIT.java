@@ -158,11 +158,11 @@ class KeysAndCredentialsIT {
       strings = {
         """
         INSERT INTO api_keys (id, app_id, name, hash, scopes, created_at, revoked_at)
-        VALUES (LEFT(MD5(?), 20), 'in-use', 'backend', '', 'send', NOW(3), NOW(3))
+        VALUES (LEFT(SHA2(?, 256), 20), 'in-use', 'backend', '', 'send', NOW(3), NOW(3))
         """,
         """
         INSERT INTO api_keys (id, app_id, name, hash, scopes, created_at, revoked_at)
-        VALUES (LEFT(MD5(?), 20), 'in-use', 'dashboard test push', '', 'send', NOW(3), NOW(3))
+        VALUES (LEFT(SHA2(?, 256), 20), 'in-use', 'dashboard test push', '', 'send', NOW(3), NOW(3))
         """,
         """
         INSERT INTO credentials (app_id, provider, environment, kind, state, detail, secret, created_at, created_by)

@@ -110,7 +110,7 @@ class LongListsIT {
   private void key(String name, String revokedAt, int daysOld) {
     sql(
         "INSERT INTO api_keys (id, app_id, name, hash, scopes, created_at, revoked_at)"
-            + " VALUES (LEFT(MD5(?), 20), ?, ?, '', 'send', NOW(3) - INTERVAL ? DAY, "
+            + " VALUES (LEFT(SHA2(?, 256), 20), ?, ?, '', 'send', NOW(3) - INTERVAL ? DAY, "
             + revokedAt
             + ")",
         name,

@@ -77,10 +77,10 @@ interface AppMapper {
   @Select(
       """
       SELECT id FROM api_keys
-      WHERE app_id = #{app} AND name COLLATE utf8mb4_bin = #{name} AND revoked_at IS NULL AND created_at < #{before}
+      WHERE app_id = #{app} AND name COLLATE utf8mb4_bin = #{name} AND revoked_at IS NULL AND created_at < #{until}
       """)
   List<String> liveKeysNamed(
-      @Param("app") AppId app, @Param("name") String name, @Param("before") Instant before);
+      @Param("app") AppId app, @Param("name") String name, @Param("until") Instant until);
 
   @Insert(
       """
