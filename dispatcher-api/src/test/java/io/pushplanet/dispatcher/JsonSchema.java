@@ -9,8 +9,8 @@ import java.util.stream.StreamSupport;
 import tools.jackson.databind.JsonNode;
 
 /// Compares values with schemas of an OpenAPI document, as far as the schemas say which properties
-/// there are, of which type and form, and how long. It is stricter than JSON Schema: an object has no properties that
-/// its schema does not declare, unless the schema declares none at all.
+/// there are, of which type and form, and how long. It is stricter than JSON Schema: an object has
+/// no properties that its schema does not declare, unless the schema declares none at all.
 ///
 /// @param document where references lead
 record JsonSchema(JsonNode document) {
