@@ -3,9 +3,13 @@ package io.pushplanet.dashboard.delivery;
 import io.pushplanet.common.delivery.MessageState;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
+import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.wire.MalformedWire;
 import io.pushplanet.common.wire.WireForm;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.Set;
+import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -32,10 +36,6 @@ record MessageRow(
     int cancelled,
     int duplicates,
     int opened) {
-  private static final String KIND = "kind";
-  private static final Set<String> SPREAD_BY_VENDOR =
-      Set.of("channel", "fcm_topic", "fcm_condition");
-
   public int queued() {
     return Math.max(0, recipients - ended());
   }
@@ -75,13 +75,13 @@ record MessageRow(
   /// it is. Where a list has read only the start of it: `many devices`, `many users`, or `a large
   /// audience` for one that is made of others.
   public String audienceWords() {
-    JsonNode asked = tree(audience);
-    return asked.isMissingNode() && audience.length() >= MessageMapper.AUDIENCE_LISTED
-        ? wordsOfStart()
-        : words(asked);
+    return asked().map(MessageRow::words).orElseGet(this::wordsOfUnreadable);
   }
 
-  private String wordsOfStart() {
+  private String wordsOfUnreadable() {
+    if (audience.length() < MessageMapper.AUDIENCE_LISTED) {
+      return audience;
+    }
     if (audience.startsWith("{\"kind\":\"devices\"")) {
       return "many devices";
     }
@@ -90,35 +90,40 @@ record MessageRow(
 
   /// Whether its only recipient is not a device but a channel or topic, which a vendor expands.
   public boolean isSpreadByVendor() {
-    return SPREAD_BY_VENDOR.contains(tree(audience).path(KIND).asString(""));
+    return asked().filter(Audience.SpreadByVendor.class::isInstance).isPresent();
   }
 
-  private String words(JsonNode asked) {
-    String kind = asked.path(KIND).asString("");
-    return switch (kind) {
-      case "devices" -> listed(asked.path("devices"), "device");
-      case "users" -> listed(asked.path("users"), "user");
-      case "topic" -> "topic " + asked.path("topic").asString("");
-      case "tag" -> "tag " + asked.path("tag").asString("");
-      case "channel" -> asked.path("channel").asString("");
-      case "fcm_topic" -> "Firebase topic " + asked.path("topic").asString("");
-      case "fcm_condition" -> "Firebase condition " + asked.path("condition").asString("");
-      case "all" -> "all devices";
-      case "and", "or" ->
-          asked
-              .path("parts")
-              .valueStream()
-              .map(this::words)
-              .collect(Collectors.joining(" " + kind + " ", "(", ")"));
-      case "not" -> "not " + words(asked.path("part"));
-      default -> audience.length() <= 60 ? audience : audience.substring(0, 60) + "…";
+  /// Empty where a list has read only its start, and while the message's acceptance is not there
+  /// yet.
+  private Optional<Audience> asked() {
+    try {
+      return Optional.of(WireForm.read(audience.getBytes(StandardCharsets.UTF_8), Audience.class));
+    } catch (MalformedWire e) {
+      return Optional.empty();
+    }
+  }
+
+  private static String words(Audience asked) {
+    return switch (asked) {
+      case Audience.Devices(var devices) when devices.size() == 1 ->
+          "device " + devices.getFirst().value();
+      case Audience.Devices(var devices) -> devices.size() + " devices";
+      case Audience.Users(var users) when users.size() == 1 -> "user " + users.getFirst();
+      case Audience.Users(var users) -> users.size() + " users";
+      case Audience.Topic(var topic) -> "topic " + topic;
+      case Audience.Tag(var tag) -> "tag " + tag;
+      case Audience.ActivityChannel(var channel) -> channel.value();
+      case Audience.FcmTopic(var topic) -> "Firebase topic " + topic;
+      case Audience.FcmCondition(var condition) -> "Firebase condition " + condition;
+      case Audience.All() -> "all devices";
+      case Audience.And(var parts) -> joined(parts, " and ");
+      case Audience.Or(var parts) -> joined(parts, " or ");
+      case Audience.Not(var part) -> "not " + words(part);
     };
   }
 
-  private static String listed(JsonNode names, String what) {
-    return names.size() == 1
-        ? what + " " + names.path(0).asString("")
-        : names.size() + " " + what + "s";
+  private static String joined(List<Audience> parts, String word) {
+    return parts.stream().map(MessageRow::words).collect(Collectors.joining(word, "(", ")"));
   }
 
   private static JsonNode tree(String json) {
