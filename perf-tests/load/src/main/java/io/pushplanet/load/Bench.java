@@ -60,7 +60,7 @@ public final class Bench {
     }
     try {
       Clock clock = Clock.systemUTC();
-      boolean balances =
+      boolean succeeded =
           benchmark
               .get()
               .run(
@@ -73,7 +73,7 @@ public final class Bench {
                       options,
                       clock,
                       System.out));
-      return balances ? 0 : 1;
+      return succeeded ? 0 : 1;
     } catch (IllegalArgumentException e) {
       System.err.println(e.getMessage());
       return 2;

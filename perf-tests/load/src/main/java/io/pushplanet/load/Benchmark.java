@@ -162,7 +162,7 @@ public enum Benchmark {
   public boolean run(Run run) {
     Result result = measure(run);
     StringBuilder command = new StringBuilder("./pushplanet bench " + text);
-    command.append(" --seconds=").append(run.each().toSeconds());
+    command.append(" --seconds=").append(run.measured().toSeconds());
     new TreeMap<>(run.options())
         .forEach((option, value) -> command.append(" --" + option + "=" + value));
     Report report =
@@ -176,11 +176,11 @@ public enum Benchmark {
     run.out().println();
     run.out().print(report.table());
     run.out().println("written to " + report.write(run.directory()));
-    if (result.balances()) {
+    if (result.succeeded()) {
       run.deleteServerData();
     } else {
       run.say("the run did not succeed: its servers' data and logs are in %s", run.ownDirectory());
     }
-    return result.balances();
+    return result.succeeded();
   }
 }

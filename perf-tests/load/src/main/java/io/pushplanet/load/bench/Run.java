@@ -23,14 +23,14 @@ import java.util.function.Function;
 /// @param directory for journals, logs and results
 /// @param root the repository, as the build left it
 /// @param name of this run, unique
-/// @param each how long each part is measured
+/// @param measured how long each part is measured
 /// @param options of this benchmark alone, without the dashes
 public record Run(
     Path addresses,
     Path directory,
     Path root,
     String name,
-    Duration each,
+    Duration measured,
     Map<String, String> options,
     Clock clock,
     PrintStream out) {

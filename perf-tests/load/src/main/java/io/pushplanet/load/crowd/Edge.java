@@ -28,7 +28,7 @@ public final class Edge implements AutoCloseable {
       List.of("-Xmx224m", "-Xss512k", "-XX:TieredStopAtLevel=1", "-XX:CICompilerCount=1");
   private static final Map<String, String> SETTINGS = Map.of("pushplanet.mysql.pool-size", "3");
   private static final int STARTS_AT_ONCE = 3;
-  private static final int FLEETS_AT_ONCE = 4;
+  public static final int FLEETS_AT_ONCE = 4;
 
   private final List<Member> members;
 

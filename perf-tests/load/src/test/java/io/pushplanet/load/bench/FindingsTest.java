@@ -12,7 +12,7 @@ class FindingsTest {
   void a_missed_goal_does_not_fail_the_run() {
     findings.row("CPU", "us", 12, 10);
 
-    assertThat(findings.result().balances()).isTrue();
+    assertThat(findings.result().succeeded()).isTrue();
     assertThat(findings.result().rows()).containsExactly(Report.Row.of("CPU", "us", 12, 10));
   }
 
@@ -21,7 +21,7 @@ class FindingsTest {
     findings.none("errors", "", 1);
     findings.none("losses", "", 0);
 
-    assertThat(findings.result().balances()).isFalse();
+    assertThat(findings.result().succeeded()).isFalse();
     assertThat(findings.result().rows())
         .containsExactly(Report.Row.of("errors", "", 1, 0), Report.Row.of("losses", "", 0, 0));
   }
@@ -31,7 +31,7 @@ class FindingsTest {
     findings.require(false);
     findings.require(true);
 
-    assertThat(findings.result().balances()).isFalse();
+    assertThat(findings.result().succeeded()).isFalse();
     assertThat(findings.result().rows()).isEmpty();
   }
 }

@@ -15,10 +15,10 @@ import java.util.TreeMap;
 
 /// A bench as short as possible. Its figures say nothing about speed.
 ///
-/// @param balances the bench's own verdict on its account
+/// @param succeeded the bench's own verdict
 /// @param said its output
 /// @param figures by metric, as in its file
-public record ShortRun(boolean balances, String said, Map<String, Double> figures) {
+public record ShortRun(boolean succeeded, String said, Map<String, Double> figures) {
   /// @param name of the bench
   public static ShortRun of(String name, Path directory, Map<String, String> options)
       throws IOException {
@@ -33,12 +33,12 @@ public record ShortRun(boolean balances, String said, Map<String, Double> figure
             options,
             Clock.systemUTC(),
             new PrintStream(said, true, StandardCharsets.UTF_8));
-    boolean balances = Benchmark.named(name).orElseThrow().run(run);
+    boolean succeeded = Benchmark.named(name).orElseThrow().run(run);
     Map<String, Double> figures = new TreeMap<>();
     WireForm.mapper()
         .readTree(Files.readAllBytes(directory.resolve("bench/" + name + ".json")))
         .path("rows")
         .forEach(row -> figures.put(row.path("metric").asString(), row.path("value").asDouble()));
-    return new ShortRun(balances, said.toString(StandardCharsets.UTF_8), figures);
+    return new ShortRun(succeeded, said.toString(StandardCharsets.UTF_8), figures);
   }
 }

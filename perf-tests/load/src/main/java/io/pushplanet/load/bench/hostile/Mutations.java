@@ -51,14 +51,14 @@ final class Mutations {
   void paced(Door door, double rate) {
     String name = door.text() + ", paced";
     P99 calm = neighbours.calm("right before " + name);
-    var plan = new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, scene.run().each());
+    var plan = new AttackPlan(Long.MAX_VALUE, PACED_THREADS, rate, scene.run().measured());
     Meanwhile<AttackCounts> elsewhere = mutate(scene.beside(), door, plan);
     Meanwhile<AttackCounts> seen = mutate(scene.node(), door, plan);
     findings.require(elsewhere.attack().judged() > 0 && seen.attack().judged() > 0);
     findings.row(
         name + ": mutated packets decoded or refused a second",
         "1/s",
-        seen.attack().judged() / (double) scene.run().each().toSeconds());
+        seen.attack().judged() / (double) scene.run().measured().toSeconds());
     unanswered(name, seen.attack());
     neighbours.tellNotTwice(name, seen.p99(), calm, elsewhere.p99());
   }

@@ -40,7 +40,7 @@ final class NeighbourWatch {
 
   /// Their p99 without an attack.
   P99 calm(String when) {
-    P99 p99 = P99.of(neighbours.deliver(run.each()));
+    P99 p99 = P99.of(neighbours.deliver(run.measured()));
     tell("neighbours' p99, " + when, p99);
     return p99;
   }

@@ -63,7 +63,7 @@ final class SlowSockets {
     int others = connections(target);
     neighbours.during(() -> scene.attackers().hold(sockets, listeners(target)));
     whileWarmingUp.accept(neighbours.during(() -> watch(target, others, scene.warmUp())).p99());
-    return neighbours.during(() -> watch(target, others, scene.run().each()));
+    return neighbours.during(() -> watch(target, others, scene.run().measured()));
   }
 
   private static Map<Door, InetSocketAddress> listeners(ConnectionManager target) {

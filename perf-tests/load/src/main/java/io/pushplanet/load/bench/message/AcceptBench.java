@@ -34,8 +34,8 @@ public final class AcceptBench {
     try (Bed bed = new Bed(run.target(), run.directory(), run.name(), DEVICES)) {
       rows.addAll(warmUp(bed, clients, warmUp, out));
       for (int some : clients) {
-        out.println("sending with " + some + " clients for " + run.each().toSeconds() + " s");
-        rows.addAll(part(bed, some, run.each(), out));
+        out.println("sending with " + some + " clients for " + run.measured().toSeconds() + " s");
+        rows.addAll(part(bed, some, run.measured(), out));
       }
       Account account = bed.audit(DRAINED_WITHIN);
       out.println();

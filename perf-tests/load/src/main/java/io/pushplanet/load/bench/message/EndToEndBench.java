@@ -52,11 +52,11 @@ public final class EndToEndBench {
 
   private Result measure(Optional<Integer> rate) {
     Duration warmUp = Duration.ofSeconds(run.number("warm-up", WARM_UP_SECONDS));
-    long seconds = run.each().toSeconds();
+    long seconds = run.measured().toSeconds();
     run.say("warming up for %d s", warmUp.toSeconds());
     full("warm", warmUp);
     run.say("full load, %d under way, for %d s", UNDER_WAY, seconds);
-    Part full = full("full", run.each());
+    Part full = full("full", run.measured());
     findings.rows(full.rows("full load"));
     double even =
         rate.map(Integer::doubleValue).orElseGet(() -> full.journey.arrived() / full.seconds / 2);
@@ -110,7 +110,9 @@ public final class EndToEndBench {
 
   private Part evenly(double perSecond, Journey journey) {
     return part(
-        "even", journey, Traffic.Gate.paced(perSecond, System.nanoTime() + run.each().toNanos()));
+        "even",
+        journey,
+        Traffic.Gate.paced(perSecond, System.nanoTime() + run.measured().toNanos()));
   }
 
   private Part part(String name, Journey journey, Traffic.Gate gate) {

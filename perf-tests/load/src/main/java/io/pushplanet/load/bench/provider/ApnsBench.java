@@ -65,8 +65,8 @@ public final class ApnsBench {
             Locale.ROOT,
             "a round trip of 150 ms, %s: some loads of %d s%n",
             client,
-            run.each().toSeconds());
-    return senders.distance(client, run.each());
+            run.measured().toSeconds());
+    return senders.distance(client, run.measured());
   }
 
   private void speed(Map<String, Long> ours, Map<String, Long> pushy) {

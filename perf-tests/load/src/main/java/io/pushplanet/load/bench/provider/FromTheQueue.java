@@ -106,7 +106,7 @@ final class FromTheQueue {
   /// @return how many wait
   private long fill(Shape shape) {
     BatchTraffic traffic = new BatchTraffic(target, devices, shape);
-    long nanos = Math.min(run.each().toNanos(), LONGEST_FREEZE.toNanos());
+    long nanos = Math.min(run.measured().toNanos(), LONGEST_FREEZE.toNanos());
     traffic.run(Traffic.Gate.until(System.nanoTime() + nanos));
     return traffic.accepted();
   }

@@ -25,7 +25,7 @@ record FullSpeed(int connections, int inFlight) {
   /// compares moments that are close to each other. Prints beforehand how long that takes.
   static List<Map<String, Long>> measure(List<String> clients, ProviderSenders senders, Run run) {
     int loads = all().size();
-    long seconds = run.each().toSeconds();
+    long seconds = run.measured().toSeconds();
     run.out()
         .printf(
             Locale.ROOT,
@@ -34,7 +34,7 @@ record FullSpeed(int connections, int inFlight) {
             loads,
             seconds,
             clients.size() * loads * seconds);
-    return senders.speed(clients, run.each());
+    return senders.speed(clients, run.measured());
   }
 
   /// How many notifications failed over all loads: each also counts as one of the rate.

@@ -57,9 +57,9 @@ final class KeyRotation {
     long[] upload = new long[1];
     Sent sent =
         send(
-            run.each(),
+            run.measured(),
             () -> {
-              LockSupport.parkNanos(run.each().toNanos() / 2);
+              LockSupport.parkNanos(run.measured().toNanos() / 2);
               long start = System.nanoTime();
               apple.upload(key);
               upload[0] = System.nanoTime() - start;

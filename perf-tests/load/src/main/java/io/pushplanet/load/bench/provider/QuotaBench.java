@@ -132,7 +132,7 @@ public final class QuotaBench {
       List<Round> rounds = new ArrayList<>();
       try (Traffic.Running _ = traffic.runBeside(HIGH_CLIENTS, highPerSecond, AT_MOST)) {
         // Their code is cold: their first requests do not count.
-        pause(run.each());
+        pause(run.measured());
         for (int number = 1; number <= broadcasts; number++) {
           String name = "broadcast " + number + state(number);
           run.say("%s", name);

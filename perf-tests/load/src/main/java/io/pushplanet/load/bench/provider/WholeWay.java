@@ -38,12 +38,12 @@ final class WholeWay {
 
   /// @param goal microseconds of the dispatcher and the worker for each
   void measure(Shape shape, double goal) {
-    run.out().println(shape.words() + ", for " + run.each().toSeconds() + " s");
+    run.out().println(shape.words() + ", for " + run.measured().toSeconds() + " s");
     Meters before = worker.meters();
     long allocatedBefore = worker.allocatedBytes();
     ProcessorTime used = ProcessorTime.now(target.pids());
     long start = System.nanoTime();
-    long accepted = send(shape, run.each());
+    long accepted = send(shape, run.measured());
     double seconds = (System.nanoTime() - start) / 1e9;
     ProcessorTime usedAfter = ProcessorTime.now(target.pids());
     Map<String, Double> micros = usedAfter.perOperation(used, accepted);

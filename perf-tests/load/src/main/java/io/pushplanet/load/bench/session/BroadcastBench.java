@@ -164,12 +164,12 @@ public final class BroadcastBench {
             "QoS %d: %d messages to all to warm up, then some %d s%n",
             qos,
             WARM,
-            2 * run.each().toSeconds() + COUNTED + BESIDE);
+            2 * run.measured().toSeconds() + COUNTED + BESIDE);
     for (int message = 0; message < WARM; message++) {
       besideABroadcast(neighbours);
     }
-    neighbours.deliver(run.each());
-    List<Long> before = neighbours.deliver(run.each());
+    neighbours.deliver(run.measured());
+    List<Long> before = neighbours.deliver(run.measured());
     LockSupport.parkNanos(SETTLED_AFTER.toNanos());
     List<Usage> start = sites.stream().map(site -> Usage.of(site.node.pid())).toList();
     List<Long> last = new ArrayList<>();

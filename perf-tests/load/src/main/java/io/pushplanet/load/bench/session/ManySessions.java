@@ -57,7 +57,7 @@ final class ManySessions {
     goal("subscribed anew, at QoS 0", "sessions", resubscribed, wanted);
     lost += broadcast(0, 3L * wanted);
     // A duplicate may have come last.
-    LockSupport.parkNanos(run.each().toNanos());
+    LockSupport.parkNanos(run.measured().toNanos());
     FleetCounts end = edge.counts();
     goal("messages that a session got twice running", "messages", end.repeated(), 0);
     goal("handshakes that failed", "sessions", end.refused(), 0);
@@ -75,9 +75,9 @@ final class ManySessions {
 
   /// A quiet time.
   private void hold(int sessions) {
-    LockSupport.parkNanos(run.each().toNanos());
+    LockSupport.parkNanos(run.measured().toNanos());
     List<Usage> before = usages();
-    LockSupport.parkNanos(run.each().toNanos());
+    LockSupport.parkNanos(run.measured().toNanos());
     List<Usage> after = usages();
     long nanos = 0;
     for (int node = 0; node < before.size(); node++) {
@@ -86,7 +86,7 @@ final class ManySessions {
     row(
         String.format(Locale.ROOT, "CPU of all nodes while %,d sessions are idle", sessions),
         "% of a core",
-        100.0 * nanos / run.each().toNanos());
+        100.0 * nanos / run.measured().toNanos());
   }
 
   /// One message to all devices, to all nodes at once.
@@ -140,7 +140,10 @@ final class ManySessions {
     long received = edge.counts().received();
     goal("messages at QoS 1, received", "messages", received, wanted);
     goal("messages at QoS 1, acknowledged and told", "messages", told, wanted);
-    row("messages per second, four nodes at a time", "messages/s", received / seconds);
+    row(
+        "messages per second, " + Edge.FLEETS_AT_ONCE + " nodes at a time",
+        "messages/s",
+        received / seconds);
     return Math.abs(wanted - received) + Math.abs(wanted - told);
   }
 

@@ -134,7 +134,7 @@ public final class StormBench {
   private Result measure(Path sightings) {
     int sessions = plan.sessions();
     Neighbours neighbours = new Neighbours(gateway, CALM, CALM_DEVICES);
-    neighbours.deliver(run.each());
+    neighbours.deliver(run.measured());
     stormy.note();
     for (int round = 0; round < WARM_UPS; round++) {
       run.say("storm to warm up: %,d back", storm(neighbours::deliver, this::looks).back());
