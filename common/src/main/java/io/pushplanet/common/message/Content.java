@@ -19,6 +19,11 @@ public record Content(@Nullable String title, @Nullable String body, Map<String,
   /// The field in which a vendor's payload carries the message's id beside the data: an `id` of the
   /// caller's own stays as it is.
   public String idField() {
-    return data.containsKey("id") ? "pushplanet_id" : "id";
+    return idField(data.containsKey("id"));
+  }
+
+  /// @param taken whether the data of the vendor's payload have an `id`
+  public static String idField(boolean taken) {
+    return taken ? "pushplanet_id" : "id";
   }
 }

@@ -8,22 +8,36 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 /// Web Push as `Urgency` (RFC 8030, section 5.3); FCM and HMS only know `high` and normal.
 public enum Urgency {
   @JsonProperty("high")
-  HIGH(Priority.HIGH),
+  HIGH(Priority.HIGH, "10", "high"),
   @JsonProperty("normal")
-  NORMAL(Priority.NORMAL),
+  NORMAL(Priority.NORMAL, "5", "normal"),
 
   /// Wakes no device: the device shows it when it wakes for another reason.
   @JsonProperty("low")
-  LOW(Priority.NORMAL);
+  LOW(Priority.NORMAL, "1", "low");
 
   private final Priority priority;
+  private final String apnsPriority;
+  private final String webPushUrgency;
 
-  Urgency(Priority priority) {
+  Urgency(Priority priority, String apnsPriority, String webPushUrgency) {
     this.priority = priority;
+    this.apnsPriority = apnsPriority;
+    this.webPushUrgency = webPushUrgency;
   }
 
   /// The priority of the message in our lanes.
   public Priority priority() {
     return priority;
+  }
+
+  /// The header `apns-priority`.
+  public String apnsPriority() {
+    return apnsPriority;
+  }
+
+  /// The header `Urgency`.
+  public String webPushUrgency() {
+    return webPushUrgency;
   }
 }

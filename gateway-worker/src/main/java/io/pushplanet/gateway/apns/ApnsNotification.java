@@ -105,7 +105,8 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     headers.add(Field.of("apns-push-type", background ? "background" : type.word()));
     headers.add(Field.of("apns-expiration", expiration(push)));
     // "Specify 10 ... it's an error to use this priority for a background notification"
-    headers.add(Field.of("apns-priority", background ? "5" : priority(push)));
+    headers.add(
+        Field.of("apns-priority", background ? "5" : push.delivery().urgency().apnsPriority()));
     headers.add(Field.of("apns-collapse-id", CollapseId.of(push)));
     return new ApnsNotification(headers, payload.json());
   }
@@ -123,14 +124,6 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
       low = (low << Byte.SIZE) | (digest[i + Long.BYTES] & 0xff);
     }
     return new UUID(high, low).toString();
-  }
-
-  private static String priority(Push push) {
-    return switch (push.delivery().urgency()) {
-      case HIGH -> "10";
-      case NORMAL -> "5";
-      case LOW -> "1";
-    };
   }
 
   private static String expiration(Push push) {

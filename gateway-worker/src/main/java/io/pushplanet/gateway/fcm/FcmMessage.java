@@ -6,6 +6,7 @@ import io.pushplanet.common.message.MessageId;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.message.Urgency;
 import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.CollapseId;
@@ -78,15 +79,21 @@ record FcmMessage(byte[] untargeted) {
     }
     ObjectNode data = message.putObject("data");
     content.data().forEach(data::put);
-    data.put(content.idField(), push.id().value());
     android(message.putObject("android"), push, shown, now);
     elsewhere(message, push, shown, now);
     if (push.overrides().fcm() != null) {
       JsonMerge.into(message, push.overrides().fcm());
     }
-    // So that an override cannot send to another device.
+    // So that an override can neither send to another device nor replace our id.
     TARGETS.forEach(message::remove);
+    putId(message, push);
     return new FcmMessage(JSON.writeValueAsBytes(message));
+  }
+
+  private static void putId(ObjectNode message, Push push) {
+    ObjectNode data =
+        message.get("data") instanceof ObjectNode given ? given : message.putObject("data");
+    data.put(Content.idField(data.has("id")), push.id().value());
   }
 
   /// The body of a request.
@@ -127,16 +134,26 @@ record FcmMessage(byte[] untargeted) {
 
   /// Apple's phones and browsers take a lifespan of their own, four weeks unless it is given
   /// (https://firebase.google.com/docs/cloud-messaging/customize-messages/setting-message-lifespan),
-  /// and recognize a repeat by a name of their own.
+  /// recognize a repeat by a name of their own, and have a priority of their own. Apple's wake the
+  /// app for data alone only as a background notification
+  /// (https://firebase.google.com/docs/cloud-messaging/ios/receive-messages#handle-silent-push-notifications).
   private static void elsewhere(ObjectNode message, Push push, boolean shown, Instant now) {
+    Urgency urgency = push.delivery().urgency();
     long end = push.delivery().ttl().isZero() ? 0 : push.expiresAt().getEpochSecond();
-    ObjectNode apns = message.putObject("apns").putObject("headers");
-    apns.put("apns-expiration", Long.toString(end));
+    ObjectNode apns = message.putObject("apns");
+    apns.putObject("headers")
+        .put("apns-expiration", Long.toString(end))
+        .put("apns-collapse-id", CollapseId.of(push))
+        .put("apns-priority", shown ? urgency.apnsPriority() : "5");
     ObjectNode webpush = message.putObject("webpush");
-    webpush.putObject("headers").put("TTL", Long.toString(push.secondsLeft(now)));
-    apns.put("apns-collapse-id", CollapseId.of(push));
+    webpush
+        .putObject("headers")
+        .put("TTL", Long.toString(push.secondsLeft(now)))
+        .put("Urgency", urgency.webPushUrgency());
     if (shown) {
       webpush.putObject("notification").put("tag", tag(push));
+    } else {
+      apns.putObject("payload").putObject("aps").put("content-available", 1);
     }
   }
 

@@ -31,17 +31,9 @@ record WebPushMessage(List<Field> headers, byte[] text) {
     return new WebPushMessage(
         List.of(
             Field.of("ttl", Long.toString(push.secondsLeft(now))),
-            Field.of("urgency", urgency(push)),
+            Field.of("urgency", push.delivery().urgency().webPushUrgency()),
             Field.of("topic", topic(push))),
         text(push));
-  }
-
-  private static String urgency(Push push) {
-    return switch (push.delivery().urgency()) {
-      case HIGH -> "high";
-      case NORMAL -> "normal";
-      case LOW -> "low";
-    };
   }
 
   /// A push service keeps the newest of the waiting messages of one topic. Without a key of the
@@ -71,6 +63,8 @@ record WebPushMessage(List<Field> headers, byte[] text) {
     }
     ObjectNode merged = (ObjectNode) WireForm.mapper().readTree(payload);
     JsonMerge.into(merged, overrides);
+    // So that an override cannot replace our id, by which the app knows a repeat.
+    merged.put("id", push.id().value());
     return WireForm.mapper().writeValueAsBytes(merged);
   }
 }

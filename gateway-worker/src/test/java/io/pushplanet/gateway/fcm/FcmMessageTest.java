@@ -52,6 +52,32 @@ class FcmMessageTest {
     assertThat(message.path("apns").path("headers").path("apns-expiration").asString())
         .isEqualTo(Long.toString(push.expiresAt().getEpochSecond()));
     assertThat(message.path("webpush").path("headers").path("TTL").asString()).isEqualTo("3000");
+    assertThat(message.path("apns").has("payload")).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"HIGH, 10, high", "NORMAL, 5, normal", "LOW, 1, low"})
+  void phones_of_apples_and_browsers_learn_the_priority(
+      Urgency urgency, String toApple, String toBrowsers) {
+    DeliveryOptions options =
+        new DeliveryOptions(Route.AUTO, Duration.ofHours(1), urgency, null, Duration.ofSeconds(5));
+
+    JsonNode message = message(aPush(clock).delivered(options).build(), token);
+
+    assertThat(message.at("/apns/headers/apns-priority").asString()).isEqualTo(toApple);
+    assertThat(message.at("/webpush/headers/Urgency").asString()).isEqualTo(toBrowsers);
+  }
+
+  @Test
+  void an_override_leaves_the_id_by_which_the_app_knows_a_repeat() {
+    Push push = aPush(clock).build();
+
+    JsonNode own = message(overridden(push, "{\"data\":{\"id\":\"42\"}}"), token);
+    JsonNode none = message(overridden(push, "{\"data\":null}"), token);
+
+    assertThat(own.at("/data/id").asString()).isEqualTo("42");
+    assertThat(own.at("/data/pushplanet_id").asString()).isEqualTo(push.id().value());
+    assertThat(none.at("/data/id").asString()).isEqualTo(push.id().value());
   }
 
   /// firebase/firebase-admin-node#1248: a 503 of what was delivered, and a second copy by the
@@ -126,6 +152,17 @@ class FcmMessageTest {
     assertThat(message.path("webpush").has("notification")).isFalse();
   }
 
+  /// Apple hands data to an app that is not open only as a background notification.
+  @Test
+  void data_alone_wakes_the_app_of_an_iphone() {
+    Push push = aPush(clock).saying(new Content(null, null, Map.of("k", "v"))).build();
+
+    JsonNode apns = message(push, token).path("apns");
+
+    assertThat(apns.at("/payload/aps/content-available").asInt()).isEqualTo(1);
+    assertThat(apns.at("/headers/apns-priority").asString()).isEqualTo("5");
+  }
+
   @Test
   void a_repeat_of_data_alone_is_known_by_its_id_and_uses_up_no_collapse_key() {
     Push push = aPush(clock).saying(new Content(null, null, Map.of("k", "v"))).build();
@@ -181,6 +218,11 @@ class FcmMessageTest {
 
     assertThat(message.path("token").asString()).isEqualTo(strange);
     assertThat(message.has("topic")).isFalse();
+  }
+
+  private static Push overridden(Push push, String fcm) {
+    return PushBuilder.withOverrides(
+        push, new Overrides(null, (ObjectNode) JSON.readTree(fcm), null, null));
   }
 
   private JsonNode message(Push push, FcmToken to) {

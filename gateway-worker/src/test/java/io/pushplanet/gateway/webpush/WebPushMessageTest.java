@@ -86,7 +86,8 @@ class WebPushMessageTest {
     Push plain = aPush(clock).toWebPush("d1", "{}").build();
     ObjectNode overrides =
         (ObjectNode)
-            JsonMapper.shared().readTree("{\"title\":\"Web\",\"data\":{\"url\":\"/o/77\"}}");
+            JsonMapper.shared()
+                .readTree("{\"id\":\"42\",\"title\":\"Web\",\"data\":{\"url\":\"/o/77\"}}");
     Push push = PushBuilder.withOverrides(plain, new Overrides(null, null, overrides, null));
 
     JsonNode text = JsonMapper.shared().readTree(WebPushMessage.of(push, clock.instant()).text());
