@@ -101,7 +101,10 @@ class RegistrationIT {
     shop.put("/devices/w1", registration.formatted(SUBSCRIPTION));
 
     Answer moved =
-        shop.put("/devices/w2", registration.formatted(SUBSCRIPTION.replace("=\"", "\"")));
+        shop.put(
+            "/devices/w2",
+            registration.formatted(
+                SUBSCRIPTION.replace("=\"", "\"").replace("null", "1827475200000")));
 
     assertThat(moved.status()).as(moved.toString()).isEqualTo(201);
     assertThat(moved.json().at("/channels/webpush/endpoint").stringValue())

@@ -242,18 +242,14 @@ public final class RegistrationReader {
     webpush.done();
     return endpoint == null || point == null || auth == null
         ? null
-        : new Registration.Token(
-            subscription(endpoint, expires, point, auth), "subscription", "production");
+        : new Registration.Token(subscription(endpoint, point, auth), "subscription", "production");
   }
 
   /// The same text for the same subscription, however the app writes it: the platform compares
-  /// subscriptions by this text.
-  private static String subscription(
-      String endpoint, @Nullable JsonNode expires, byte[] point, byte[] auth) {
+  /// subscriptions by this text. Without `expirationTime`, which some apps leave out; the push
+  /// service says when a subscription has ended.
+  private static String subscription(String endpoint, byte[] point, byte[] auth) {
     ObjectNode json = WireForm.mapper().createObjectNode().put("endpoint", endpoint);
-    if (expires != null) {
-      json.set("expirationTime", expires);
-    }
     Base64.Encoder base64 = Base64.getUrlEncoder().withoutPadding();
     json.putObject("keys")
         .put("p256dh", base64.encodeToString(point))
