@@ -194,6 +194,8 @@ class BadInputIT {
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"-PT5S\"}} | /delivery/ttl | negative",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"5 hours\"}} | /delivery/ttl | not_a_duration",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"P29D\"}} | /delivery/ttl | too_long",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"P5W\"}} | /delivery/ttl | too_long",
+        "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"ttl\":\"P1M\"}} | /delivery/ttl | not_a_duration",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"fallback_after\":\"PT10M1S\"}} | /delivery/fallback_after | too_long",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"route\":\"pigeon\"}} | /delivery/route | unknown_value",
         "{\"audience\":{\"device\":\"d1\"},\"content\":{\"title\":\"a\"},\"delivery\":{\"collapse_key\":\"가가가가가가가가가가가가가가가가가가가가가가\"}} | /delivery/collapse_key | too_long",

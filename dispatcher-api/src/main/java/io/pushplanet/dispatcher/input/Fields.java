@@ -11,6 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiPredicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -20,6 +22,8 @@ import tools.jackson.databind.node.ObjectNode;
 /// wrong; each fault is added to the findings. `done` reports the fields that were never read.
 /// JSON's null counts as absent.
 public final class Fields {
+  private static final Pattern WEEKS = Pattern.compile("P(\\d{1,4})W");
+
   private final ObjectNode node;
   private final String pointer;
   private final Findings findings;
@@ -191,7 +195,7 @@ public final class Fields {
       return null;
     }
     try {
-      Duration duration = Duration.parse(text);
+      Duration duration = parsed(text);
       if (duration.isNegative()) {
         wrong(name, "negative", name + " must not be negative");
         return null;
@@ -202,9 +206,20 @@ public final class Fields {
       }
       return duration;
     } catch (DateTimeParseException e) {
-      wrong(name, "not_a_duration", name + " is an ISO 8601 duration such as PT6H or P1D");
+      wrong(
+          name,
+          "not_a_duration",
+          name + " is an ISO 8601 duration such as PT6H, P1D or P2W, without years and months");
       return null;
     }
+  }
+
+  /// Weeks stand alone in ISO 8601, and Java does not read them.
+  private static Duration parsed(String text) {
+    Matcher weeks = WEEKS.matcher(text);
+    return weeks.matches()
+        ? Duration.ofDays(7L * Integer.parseInt(weeks.group(1)))
+        : Duration.parse(text);
   }
 
   /// One of the enum's names in lower case.

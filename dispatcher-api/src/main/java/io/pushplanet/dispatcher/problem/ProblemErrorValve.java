@@ -35,14 +35,13 @@ public final class ProblemErrorValve extends ErrorReportValve {
     }
   }
 
-  /// Only Tomcat's own log says what was wrong. The caller knows its headers, but not how long they
-  /// may be.
+  /// Only Tomcat's own log says what was wrong, so the answer says what a request must be.
   private static ProblemException unreadable(Request request) {
     return ProblemException.of(
         ProblemCode.MALFORMED_REQUEST,
         String.format(
             Locale.ROOT,
-            "The request cannot be read. Its first line and headers have at most %s bytes in all.",
+            "The request cannot be read. Its path must be percent-encoded UTF-8, it needs a header Host, and its first line and headers have at most %s bytes in all.",
             request.getConnector().getProperty("maxHttpRequestHeaderSize")));
   }
 }
