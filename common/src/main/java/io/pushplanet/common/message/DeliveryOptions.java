@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /// @param collapseKey of the waiting messages with one key only the newest is kept; at most 64
 ///     bytes
 /// @param fallbackAfter how long an MQTT delivery may wait for the device's acknowledgement before
-///     the vendor's channel is tried
+///     the vendor's channel is tried, from 0. A worker waits [#DEFAULT_FALLBACK_AFTER] at most, and
+///     [#LONGEST_FALLBACK_AFTER] for a part of its messages
 public record DeliveryOptions(
     Route route,
     Duration ttl,
