@@ -354,6 +354,20 @@ class MessageIT {
     assertThat(dispatcher.drain("push.events")).isEmpty();
   }
 
+  /// While no worker writes rows, a wrong message must be stopped all the same.
+  @Test
+  void a_message_whose_row_is_not_written_is_cancelled() {
+    shop.device("d1", "{\"mqtt\":true}");
+    String id = send(HELLO);
+
+    Answer answer = shop.post("/messages/" + id + ":cancel", "");
+
+    assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+    assertThat(answer.json().get("state").stringValue()).isEqualTo("cancelled");
+    assertThat(answer.json().at("/content/title").stringValue()).isEqualTo("hi");
+    assertThat(shop.get("/messages/" + id).json()).isEqualTo(answer.json());
+  }
+
   /// A worker that parks an older message of the same collapse key holds the row, and leaves it.
   @Test
   void a_place_in_an_inbox_that_a_worker_holds_is_taken_out_when_it_is_free() throws Exception {

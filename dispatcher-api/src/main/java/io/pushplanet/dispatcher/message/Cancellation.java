@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -69,16 +70,17 @@ class Cancellation {
 
   /// A message that is done stays as it is.
   ///
-  /// @throws ProblemException 404 when no such message is known (yet), 503 when its row is not
-  ///     written yet, or when others hold some of its places in inboxes for long
+  /// @throws ProblemException 404 when no such message is known (yet), 503 when others hold some of
+  ///     its places in inboxes for long
   /// @throws io.pushplanet.common.redis.RedisUnavailable when only Redis knows whether there
   ///     is such a message
   void cancel(AppId app, MessageId id) {
-    if (row(app, id).done()) {
+    MessageMapper.MessageRow row = row(app, id);
+    if (row != null && row.done()) {
       return;
     }
     Instant now = clock.instant();
-    reads.call(app, 1, () -> mapper.cancel(app.value(), id.day(), id.value(), now));
+    reads.call(app, 1, () -> mapper.cancel(app.value(), id.day(), id.value(), id.time(), now));
     // Cancelled after the message: a worker that parks it at this moment reads the message
     // afterwards.
     reads.call(app, 1, () -> mapper.cancelBroadcast(app.value(), id.value(), now));
@@ -86,25 +88,19 @@ class Cancellation {
     takeFromInboxes(app, id);
   }
 
-  /// The statistics role writes the row some time after the message was accepted. A cancellation
-  /// that comes earlier waits for the row.
-  private MessageMapper.MessageRow row(AppId app, MessageId id) {
+  /// The statistics role writes the row some time after the message was accepted, and it says
+  /// whether the message is done. So a cancellation that comes earlier waits for it, but not for
+  /// long: that role may be away.
+  private MessageMapper.@Nullable MessageRow row(AppId app, MessageId id) {
     long endNanos = System.nanoTime() + LONGEST_WAIT.toNanos();
     while (true) {
       MessageMapper.MessageRow row =
           reads.call(app, 1, () -> mapper.find(app.value(), id.day(), id.value()));
-      if (row != null) {
-        return row;
-      }
-      if (accepted.mustFind(app, id).isEmpty()) {
+      if (row == null && accepted.mustFind(app, id).isEmpty()) {
         throw Messages.unknown(id, clock.instant());
       }
-      if (System.nanoTime() - endNanos > 0) {
-        throw ProblemException.retryable(
-            ProblemCode.DATABASE_UNAVAILABLE,
-            "The message was accepted a moment ago and is not written yet. Cancel it again.",
-            Duration.ofSeconds(1),
-            null);
+      if (row != null || System.nanoTime() - endNanos > 0) {
+        return row;
       }
       LockSupport.parkNanos(PAUSE.toNanos());
     }

@@ -6,6 +6,7 @@ import java.time.LocalDate;
 import java.util.Collection;
 import java.util.List;
 import org.apache.ibatis.annotations.Delete;
+import org.apache.ibatis.annotations.Insert;
 import org.apache.ibatis.annotations.Mapper;
 import org.apache.ibatis.annotations.Param;
 import org.apache.ibatis.annotations.Select;
@@ -117,15 +118,20 @@ interface MessageMapper {
   @Select("SELECT COUNT(*) FROM devices WHERE app_id = #{app} AND device_id = #{device}")
   int countDevice(@Param("app") String app, @Param("device") String device);
 
-  @Update(
+  /// A row that is not there yet is written, with empty texts until the statistics role writes them.
+  ///
+  /// @param from when the message was made, by its id
+  @Insert(
       """
-      UPDATE messages SET cancelled_at = COALESCE(cancelled_at, #{now})
-      WHERE day = #{day} AND id = #{id} AND app_id = #{app}
+      INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)
+      VALUES (#{day}, #{id}, #{app}, '', '', '', #{from}, #{from}, #{now})
+      ON DUPLICATE KEY UPDATE cancelled_at = COALESCE(cancelled_at, VALUES(cancelled_at))
       """)
   int cancel(
       @Param("app") String app,
       @Param("day") LocalDate day,
       @Param("id") String id,
+      @Param("from") Instant from,
       @Param("now") Instant now);
 
   /// A worker ends the broadcast for the devices that still wait for it.

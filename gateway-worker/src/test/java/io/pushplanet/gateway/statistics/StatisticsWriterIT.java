@@ -129,6 +129,28 @@ class StatisticsWriterIT {
         .isEqualTo(audience.text());
   }
 
+  /// As a dispatcher writes it that cancels a message while no worker writes rows.
+  @Test
+  void a_message_that_was_cancelled_before_its_row_was_written_stays_cancelled() {
+    MessageId message = ids.next();
+    servers
+        .sql()
+        .update(
+            "INSERT INTO messages (day, id, app_id, audience, content, delivery, accepted_at, expires_at, cancelled_at)"
+                + " VALUES (?, ?, ?, '', '', '', NOW(3), NOW(3), NOW(3))",
+            message.day(),
+            message.value(),
+            SHOP.value());
+
+    writer.write(eventsOf(message, 1));
+
+    assertThat(
+            count(
+                "SELECT COUNT(*) FROM messages WHERE id = ? AND cancelled_at IS NOT NULL AND audience <> ''",
+                message))
+        .isEqualTo(1);
+  }
+
   @Test
   void workers_that_write_the_same_events_at_once_agree() throws Exception {
     MessageId message = ids.next();
