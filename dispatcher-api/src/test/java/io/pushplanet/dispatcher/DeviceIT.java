@@ -150,35 +150,6 @@ class DeviceIT {
         .containsExactly("d1 failed");
   }
 
-  /// The trigger parks a message between the two steps of a deletion, like a worker.
-  @Test
-  void a_message_that_is_parked_during_a_deletion_ends_as_failed() {
-    shop.device("d1", "{\"mqtt\":true}");
-    dispatcher.execute(
-        "INSERT INTO broadcast_devices (app_id, seq, message_id, parked_at, expires_at, first_device, last_device, devices)"
-            + " VALUES (?, 7, '0192e0f0-0000-7000-8000-000000000001', NOW(3), NOW(3), 'd1', 'd1', 'd1')",
-        shop.app());
-    dispatcher.execute(
-        "CREATE TRIGGER parking AFTER INSERT ON broadcast_positions FOR EACH ROW"
-            + " INSERT INTO inbox (app_id, device_id, slot, message_id, payload, parked_at, expires_at)"
-            + " VALUES (NEW.app_id, NEW.device_id, 's', '0192e0f0-0000-7000-8000-000000000002', '{}', NOW(3), NOW(3))");
-    dispatcher.drain("push.events");
-
-    try {
-      assertThat(shop.call("DELETE", "/devices/d1", "").status()).isEqualTo(204);
-    } finally {
-      dispatcher.execute("DROP TRIGGER parking");
-    }
-
-    assertThat(
-            dispatcher.drain("push.events").stream()
-                .filter(event -> event.get("event").stringValue().equals("ended"))
-                .map(event -> event.get("message").stringValue()))
-        .containsExactly(
-            "0192e0f0-0000-7000-8000-000000000001", "0192e0f0-0000-7000-8000-000000000002");
-    assertThat(dispatcher.texts("SELECT slot FROM inbox WHERE app_id = ?", shop.app())).isEmpty();
-  }
-
   @Test
   void a_deletion_reads_no_list_of_other_devices() {
     int lists = 1_000;

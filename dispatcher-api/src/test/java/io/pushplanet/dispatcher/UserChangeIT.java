@@ -112,6 +112,24 @@ class UserChangeIT {
     assertThat(waiting()).containsExactly(messageId("3"));
   }
 
+  /// The device cannot connect to fetch it, and a message that is sent now goes to its vendor.
+  @Test
+  void a_message_that_waits_for_a_device_ends_when_it_leaves_mqtt() {
+    assertThat(shop.put("/devices/d1", ofNobody()).status()).isEqualTo(201);
+    waits("7", null, "{\"kind\":\"devices\",\"devices\":[\"d1\"]}");
+    dispatcher.drain("push.events");
+
+    assertThat(
+            shop.put(
+                    "/devices/d1",
+                    "{\"platform\":\"android\",\"channels\":{\"fcm\":{\"token\":\"t7\"}}}")
+                .status())
+        .isEqualTo(200);
+
+    assertThat(waiting()).isEmpty();
+    assertThat(ended()).containsExactly(messageId("7") + " failed no_channel");
+  }
+
   /// A cancellation skips rows that another transaction has locked.
   @Test
   void a_cancellation_takes_a_message_out_while_its_device_changes_its_user() throws Exception {

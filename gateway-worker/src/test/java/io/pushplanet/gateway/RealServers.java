@@ -176,9 +176,10 @@ public final class RealServers implements AutoCloseable {
     sql()
         .update(
             "INSERT IGNORE INTO devices (app_id, device_id, platform, mqtt, created_at, updated_at, seen_at)"
-                + " VALUES (?, ?, 'ios', FALSE, NOW(3), NOW(3), NOW(3))",
+                + " VALUES (?, ?, 'ios', FALSE, ?, NOW(3), NOW(3))",
             app,
-            device);
+            device,
+            Timestamp.from(at));
     sql()
         .update(
             "REPLACE INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at)"

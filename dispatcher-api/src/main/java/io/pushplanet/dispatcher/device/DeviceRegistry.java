@@ -114,9 +114,6 @@ class DeviceRegistry {
     if (after == null) {
       throw new IllegalStateException("a device vanished within its own transaction");
     }
-    if (before != null && before.mqtt() && !after.mqtt()) {
-      deny(app, device, before, touched);
-    }
     Instant password = after.mqtt() ? passwords.give(app, device, ends, before, after) : ends;
     Saved saved = new Saved(rows.read(app, device, after), before == null, password);
     boolean hadAnother =
@@ -127,6 +124,10 @@ class DeviceRegistry {
       // Added after that: when the broker is away, nothing was changed, and the device keeps its
       // connection.
       touched.handedOver.add(new DeviceKey(app, device));
+    }
+    if (before != null && before.mqtt() && !after.mqtt()) {
+      deny(app, device, before, touched);
+      waiting.endAll(app, device, "no_channel", asked);
     }
     return saved;
   }
@@ -145,7 +146,7 @@ class DeviceRegistry {
           if (row == null) {
             return false;
           }
-          waiting.endAll(app, device, asked);
+          waiting.endAll(app, device, "device_deleted", asked);
           rows.delete(app, device);
           deny(app, device, row, touched);
           return true;

@@ -33,18 +33,18 @@ class WaitingMessages {
     this.clock = clock;
   }
 
-  /// Ends all messages that wait for a deleted device.
+  /// Ends all messages that wait until the device connects. A worker parks none meanwhile: it would
+  /// lock the device's row first.
   ///
-  /// @param asked when the deletion was requested; a repeat with the same time tells the same event
+  /// @param reason of the timeline
+  /// @param asked when the change was requested; a repeat with the same time tells the same event
   ///     again
-  void endAll(AppId app, DeviceId device, Instant asked) {
-    end(app, device, mapper.waiting(app.value(), device.value()), "device_deleted", asked);
-    endBroadcasts(app, device, asked);
-    // Of messages that a worker has parked meanwhile. One that it parks later expires.
-    end(app, device, mapper.waiting(app.value(), device.value()), "device_deleted", asked);
+  void endAll(AppId app, DeviceId device, String reason, Instant asked) {
+    end(app, device, mapper.waiting(app.value(), device.value()), reason, asked);
+    endBroadcasts(app, device, reason, asked);
   }
 
-  private void endBroadcasts(AppId app, DeviceId device, Instant asked) {
+  private void endBroadcasts(AppId app, DeviceId device, String reason, Instant asked) {
     List<Long> lists = mapper.listsAround(app.value(), device.value());
     if (lists.isEmpty()) {
       return;
@@ -55,7 +55,7 @@ class WaitingMessages {
         app,
         device,
         waiting.stream().map(broadcast -> new MessageId(broadcast.messageId())).toList(),
-        "device_deleted",
+        reason,
         asked);
     waiting.stream()
         .mapToLong(DeviceMapper.WaitingBroadcast::seq)

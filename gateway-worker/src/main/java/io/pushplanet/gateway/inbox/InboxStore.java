@@ -202,7 +202,7 @@ public final class InboxStore {
 
   private void parkInTransaction(List<Parked> sorted, Instant now) {
     List<DeliveryEvent> ended = new ArrayList<>();
-    List<Parked> theirs = withoutOthers(sorted, now, ended);
+    List<Parked> theirs = withoutGone(sorted, now, ended);
     Map<MessageId, String> payloads = new HashMap<>();
     theirs.forEach(parked ->
         payloads.computeIfAbsent(parked.push().id(), _ -> DevicePayload.of(parked.push())));
@@ -229,22 +229,21 @@ public final class InboxStore {
     }
   }
 
-  /// A transaction that gives a device another user locks the device's row and takes out the former
-  /// user's messages. It has done so by now, or will after these rows are written.
-  private List<Parked> withoutOthers(List<Parked> sorted, Instant at, List<DeliveryEvent> ended) {
-    List<Parked> forUsers = sorted.stream().filter(parked -> parked.user() != null).toList();
-    if (forUsers.isEmpty()) {
-      return sorted;
-    }
+  /// Without the messages of devices that are deleted, and those for users who no longer have the
+  /// device. A transaction that deletes a device or gives it another user locks the device's row and
+  /// takes out the messages that wait. It has done so by now, or will after these rows are written.
+  private List<Parked> withoutGone(List<Parked> sorted, Instant at, List<DeliveryEvent> ended) {
     Map<DeviceKey, Optional<String>> users =
-        registrations.lockUsers(forUsers.stream().map(Parked::key).toList());
+        registrations.lockUsers(sorted.stream().map(Parked::key).toList());
     List<Parked> theirs = new ArrayList<>();
     for (Parked parked : sorted) {
       Optional<String> now = users.get(parked.key());
-      if (parked.user() == null || Optional.of(parked.user()).equals(now)) {
-        theirs.add(parked);
+      if (now == null) {
+        ended.add(failed(parked, "device_deleted", at));
+      } else if (parked.user() != null && !now.equals(Optional.of(parked.user()))) {
+        ended.add(failed(parked, "user_changed", at));
       } else {
-        ended.add(failed(parked, now == null ? "device_deleted" : "user_changed", at));
+        theirs.add(parked);
       }
     }
     return theirs;

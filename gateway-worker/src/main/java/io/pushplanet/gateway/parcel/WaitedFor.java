@@ -7,6 +7,7 @@ import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import io.pushplanet.gateway.registration.Registrations;
 import io.pushplanet.gateway.registration.Registrations.Registered;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -30,7 +31,7 @@ public final class WaitedFor {
   /// The result of a check.
   ///
   /// @param left parcels to be sent, with the tokens that their devices have now
-  /// @param deleted parcels whose devices are no longer registered
+  /// @param deleted parcels whose devices are no longer registered, or were registered anew
   /// @param ofFormerUser parcels for a user who no longer has the device
   /// @param withoutToken parcels whose devices no longer have a token of the channel
   /// @param known whether the database answered, where it was needed; if not, `left` are all
@@ -72,7 +73,7 @@ public final class WaitedFor {
       Registered current = now.get(parcel.key());
       if (!hasWaited(parcel)) {
         checked.left.add(parcel);
-      } else if (current == null) {
+      } else if (current == null || isForFormerDevice(parcel, current)) {
         checked.deleted.add(parcel);
       } else if (isForAnother(parcel, current)) {
         checked.ofFormerUser.add(parcel);
@@ -85,6 +86,14 @@ public final class WaitedFor {
       }
     }
     return checked;
+  }
+
+  /// Whether the device was deleted and registered anew since: an address that the message has is
+  /// older than the device.
+  private static boolean isForFormerDevice(Parcel parcel, Registered current) {
+    return Arrays.stream(Channel.values())
+        .flatMap(channel -> parcel.recipient().token(channel).stream())
+        .anyMatch(address -> address.registeredAt().isBefore(current.createdAt()));
   }
 
   /// Whether the message is for another user than the device's current one.

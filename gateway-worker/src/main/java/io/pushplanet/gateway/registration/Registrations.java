@@ -6,6 +6,9 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.session.DeviceKey;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -24,7 +27,7 @@ public final class Registrations {
   private static final int DEVICES_PER_SELECT = 200;
   private static final String ONE = "(d.app_id = ? AND d.device_id = ?)";
   private static final String NOW =
-      "SELECT d.app_id, d.device_id, d.user_id, "
+      "SELECT d.app_id, d.device_id, d.user_id, d.created_at, "
           + DeviceRow.COLUMNS
           + """
            FROM devices d
@@ -49,27 +52,40 @@ public final class Registrations {
   /// A device's present registration.
   ///
   /// @param user who is logged in there
-  public record Registered(Recipient recipient, @Nullable String user) {}
+  /// @param createdAt when it was first registered, since its last deletion
+  public record Registered(Recipient recipient, @Nullable String user, Instant createdAt) {}
+
+  private record Found(List<DeviceRow> rows, @Nullable String user, Instant createdAt) {
+    static Found of(ResultSet row) throws SQLException {
+      return new Found(
+          new ArrayList<>(),
+          row.getString("user_id"),
+          row.getObject("created_at", LocalDateTime.class).toInstant(ZoneOffset.UTC));
+    }
+
+    Registered registered(DeviceId device) {
+      return new Registered(DeviceRow.recipient(device, rows), user, createdAt);
+    }
+  }
 
   /// @return without the devices that are no longer registered
   /// @throws org.springframework.dao.DataAccessException when MySQL does not answer
   public Map<DeviceKey, Registered> of(Collection<DeviceKey> devices) {
-    Map<DeviceKey, List<DeviceRow>> rows = new HashMap<>();
-    Map<DeviceKey, String> users = new HashMap<>();
+    Map<DeviceKey, Found> found = new HashMap<>();
     query(
         NOW,
         devices,
         row -> {
           DeviceKey key = key(row);
-          rows.computeIfAbsent(key, _ -> new ArrayList<>()).add(DeviceRow.of(row));
-          String user = row.getString("user_id");
-          if (user != null) {
-            users.put(key, user);
+          Found device = found.get(key);
+          if (device == null) {
+            device = Found.of(row);
+            found.put(key, device);
           }
+          device.rows.add(DeviceRow.of(row));
         });
     Map<DeviceKey, Registered> now = new HashMap<>();
-    rows.forEach((key, all) ->
-        now.put(key, new Registered(DeviceRow.recipient(key.device(), all), users.get(key))));
+    found.forEach((key, device) -> now.put(key, device.registered(key.device())));
     return now;
   }
 

@@ -12,6 +12,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,21 @@ class WaitedForIT extends DeliveryScene {
           assertThat(ended.state()).isEqualTo(DeliveryState.FAILED);
           assertThat(ended.attempt().reason()).isEqualTo("device_deleted");
         });
+  }
+
+  /// A log-out may delete the device, and the next log-in register it again.
+  @Test
+  void a_message_that_waited_is_not_sent_to_a_device_that_was_registered_anew() throws Exception {
+    Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
+    clock.advance(Duration.ofSeconds(1));
+    registered("d1", "fcm", "token", "t2", clock.instant());
+
+    deliver(Channel.FCM, push.postponed());
+
+    assertThat(fcm.sent).isEmpty();
+    assertThat(events(DeliveryEvent.Ended.class))
+        .singleElement()
+        .satisfies(ended -> assertThat(ended.attempt().reason()).isEqualTo("device_deleted"));
   }
 
   /// Another user has logged in on the same phone meanwhile.

@@ -53,6 +53,7 @@ class InboxStoreIT {
   void start() throws Exception {
     servers = new RealServers();
     servers.sql().update("DELETE FROM inbox");
+    register(aPush(Clock.systemUTC()).build(), DEVICE, null);
     inbox = new InboxStore(servers.database(), servers.lanes(), Clock.systemUTC());
   }
 
@@ -182,13 +183,13 @@ class InboxStoreIT {
   }
 
   @Test
-  void a_message_for_a_user_is_not_parked_when_the_device_has_another_or_none() throws Exception {
+  void no_message_is_parked_for_a_user_who_has_left_or_a_device_that_is_deleted() throws Exception {
     Push push = aPush(Clock.systemUTC()).build();
     register(push, new DeviceId("d2"), "u2");
     register(push, new DeviceId("d3"), null);
     register(push, new DeviceId("d4"), "u1");
     register(push, new DeviceId("d5"), "u2");
-    servers.sql().update("DELETE FROM devices WHERE device_id = 'd1'");
+    servers.sql().update("DELETE FROM devices WHERE device_id IN ('d1', 'd6')");
 
     inbox.park(
         List.of(
@@ -196,12 +197,14 @@ class InboxStoreIT {
             new Parked(push, new DeviceId("d2"), "u1"),
             new Parked(push, new DeviceId("d3"), "u1"),
             new Parked(push, new DeviceId("d4"), "u1"),
-            new Parked(push, new DeviceId("d5"))));
+            new Parked(push, new DeviceId("d5")),
+            new Parked(push, new DeviceId("d6"))));
 
     assertThat(servers.sql().queryForList("SELECT device_id FROM inbox", String.class))
         .containsExactlyInAnyOrder("d4", "d5");
     assertThat(failed())
-        .containsExactlyInAnyOrder("d1 device_deleted", "d2 user_changed", "d3 user_changed");
+        .containsExactlyInAnyOrder(
+            "d1 device_deleted", "d2 user_changed", "d3 user_changed", "d6 device_deleted");
   }
 
   /// The transaction that changes the user has looked for waiting messages already, and is not
@@ -270,6 +273,7 @@ class InboxStoreIT {
     List<Parked> some = new ArrayList<>();
     for (int number = 0; number < 1_000; number++) {
       DeviceId device = new DeviceId("d" + number);
+      register(collapsing(), device, null);
       all.add(new Parked(collapsing(), device));
       if (number % 5 == 0) {
         some.add(new Parked(collapsing(), device));
@@ -366,6 +370,7 @@ class InboxStoreIT {
             .limit(100)
             .map(push -> new Parked(push, new DeviceId("d-" + push.id().value())))
             .toList();
+    some.forEach(parked -> register(parked.push(), parked.device(), null));
     inbox.park(some);
 
     try (Connection connection = servers.database().getConnection()) {
