@@ -16,6 +16,13 @@ import java.util.ArrayList;
 /// Answers SUBSCRIBE and UNSUBSCRIBE. Devices receive on one topic, so a session has one
 /// subscription or none. Stateless; called on the link's loop.
 final class Subscriptions {
+  /// With a reason string, a SUBACK of so many codes still has at most 256 bytes, for which a client
+  /// has room that gets reason strings.
+  private static final int MOST_EXPLAINED = 100;
+
+  private static final String WHY =
+      "subscribe to " + DeviceSession.TOPIC + ", neither shared nor with wildcards";
+
   private final Registrar registrar;
   private final AdmissionMetrics metrics;
 
@@ -27,10 +34,12 @@ final class Subscriptions {
   void subscribe(Link link, DeviceSession session, MqttPacket.Subscribe subscribe) {
     var codes = new ArrayList<Integer>();
     Subscription wanted = null;
+    boolean refused = false;
     int identifier = (int) subscribe.properties().number(PropertyId.SUBSCRIPTION_IDENTIFIER, 0);
     for (SubscriptionRequest request : subscribe.requests()) {
       ReasonCode reason = judge(request);
       if (reason.isFailure()) {
+        refused = true;
         metrics.refused(reason);
         codes.add(link.isV5() ? reason.code() : ReasonCode.V3_SUBSCRIPTION_FAILED);
       } else {
@@ -39,7 +48,10 @@ final class Subscriptions {
         codes.add(granted.ordinal());
       }
     }
-    link.send(new MqttPacket.SubAck(subscribe.packetId(), codes, MqttProperties.NONE));
+    boolean explained = refused && link.explains() && codes.size() <= MOST_EXPLAINED;
+    MqttProperties told =
+        explained ? MqttProperties.with(PropertyId.REASON_STRING, WHY) : MqttProperties.NONE;
+    link.send(new MqttPacket.SubAck(subscribe.packetId(), codes, told));
     if (wanted != null) {
       session.subscribe(wanted);
       registrar.remember(session);

@@ -6,12 +6,14 @@ import io.pushplanet.cm.mqtt.MqttPacket;
 import io.pushplanet.cm.mqtt.MqttPacket.Publish;
 import io.pushplanet.cm.mqtt.MqttProperties;
 import io.pushplanet.cm.mqtt.MqttVersion;
+import io.pushplanet.cm.mqtt.PropertyId;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.SubscriptionRequest;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.wire.NodeOutcomes.Outcome;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.stream.IntStream;
@@ -85,12 +87,19 @@ class SubscribeStatementsIT {
   }
 
   @Test
-  void mqtt_3_9_2_1_mqtt_3_9_2_2_suback_has_neither_reason_string_nor_user_property()
+  void mqtt_3_9_2_1_mqtt_3_9_2_2_a_suback_says_why_it_refuses_unless_it_is_long()
       throws Exception {
     try (var client = at.connected(device, MqttVersion.V5)) {
-      var answer = client.send(request(1, OWN, "other", "#")).expect(MqttPacket.SubAck.class);
+      var granted = client.send(request(1, OWN)).expect(MqttPacket.SubAck.class);
+      var refused = client.send(request(2, OWN, "other", "#")).expect(MqttPacket.SubAck.class);
+      String[] many = Collections.nCopies(101, "other").toArray(String[]::new);
+      var brief = client.send(request(3, many)).expect(MqttPacket.SubAck.class);
 
-      assertThat(answer.properties().isEmpty()).isTrue();
+      assertThat(granted.properties().isEmpty()).isTrue();
+      assertThat(refused.properties().text(PropertyId.REASON_STRING))
+          .hasValue("subscribe to push/messages, neither shared nor with wildcards");
+      assertThat(refused.properties().userProperties()).isEmpty();
+      assertThat(brief.properties().isEmpty()).isTrue();
     }
   }
 
