@@ -337,10 +337,14 @@ public final class DeviceSession {
     }
   }
 
+  /// The gateway sends again what the window has no room for now.
   private void redeliver(List<Unacknowledged> left) {
     for (Unacknowledged old : left) {
-      if (inFlight.size() >= terms.window()
-          || shared.clock().millis() > old.publish().expiresAtMillis()) {
+      if (shared.clock().millis() > old.publish().expiresAtMillis()) {
+        continue;
+      }
+      if (inFlight.size() >= terms.window()) {
+        shared.repeats().expect(key, List.of(old.publish().id()));
         continue;
       }
       if (write(InFlight.again(old, loop().nowNanos()))) {

@@ -6,10 +6,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// Messages that devices of this node may have received on their last connection, to another node,
-/// without acknowledging them. When one of them is sent here, it is a repeat and has DUP. A message
+/// Messages that devices of this node may have received on their last connection, to another node
+/// or with a larger window, without acknowledging them. When one of them is sent here, it is a repeat and has DUP. A message
 /// is forgotten when it is sent, and all of a device when its session ends.
 ///
 /// Holds the messages of [#MAX_DEVICES] devices; those of others are sent again without DUP.
@@ -21,8 +22,12 @@ public final class Repeats {
 
   void expect(HeldKey device, Collection<MessageId> messages) {
     if (!messages.isEmpty() && all.size() < MAX_DEVICES) {
-      all.put(device, Set.copyOf(messages));
+      all.merge(device, Set.copyOf(messages), Repeats::with);
     }
+  }
+
+  private static Set<MessageId> with(Set<MessageId> some, Set<MessageId> more) {
+    return Stream.concat(some.stream(), more.stream()).collect(Collectors.toUnmodifiableSet());
   }
 
   /// @return whether the message was expected

@@ -253,6 +253,28 @@ class DeviceSessionTest {
     assertThat(settled).as("in time").containsExactly(Settlement.DELIVERED);
   }
 
+  /// MQTT-4.4.0-1. The Receive Maximum may be smaller than on the connection before.
+  @Test
+  void what_the_window_has_no_room_for_at_once_has_dup_when_it_comes_again() {
+    var client = new QuietClient();
+    var resumed = session(client, 1);
+    resumed.resume(
+        Subscription.of(QoS.AT_LEAST_ONCE, 0),
+        List.of(
+            new Unacknowledged(1, publish(THIRD)),
+            new Unacknowledged(2, publish(OTHER)),
+            new Unacknowledged(3, publish(MESSAGE))));
+    resumed.acknowledged(1, ReasonCode.SUCCESS);
+
+    resumed.offer(message(OTHER, OutboundMessage.NO_DEADLINE));
+    resumed.acknowledged(client.lastPacketId(), ReasonCode.SUCCESS);
+    resumed.offer(message(MESSAGE, OutboundMessage.NO_DEADLINE));
+
+    assertThat(client.sent)
+        .map(DeviceSessionTest::isDuplicate)
+        .containsExactly(true, true, true);
+  }
+
   /// MQTT-3.3.1-2.
   @Test
   void at_qos_0_no_message_has_dup() {
