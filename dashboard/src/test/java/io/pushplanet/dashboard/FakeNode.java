@@ -5,6 +5,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.lettuce.core.RedisClient;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionDirectory;
 import java.io.IOException;
@@ -55,8 +56,11 @@ final class FakeNode implements AutoCloseable {
   }
 
   void holds(DeviceKey device) {
-    try (var redis = dashboard.bean(RedisClient.class).connect()) {
-      redis.sync().set(SessionDirectory.key(device), System.currentTimeMillis() + "|" + id.value());
+    try (RedisLink redis = RedisLink.open(dashboard.bean(RedisClient.class))) {
+      redis
+          .connection()
+          .sync()
+          .set(SessionDirectory.key(device), System.currentTimeMillis() + "|" + id.value());
     }
   }
 
@@ -155,7 +159,7 @@ final class FakeNode implements AutoCloseable {
   }
 
   private void directory(java.util.function.Consumer<SessionDirectory> use) {
-    try (var redis = dashboard.bean(RedisClient.class).connect()) {
+    try (RedisLink redis = RedisLink.open(dashboard.bean(RedisClient.class))) {
       use.accept(new SessionDirectory(redis, Clock.systemUTC()));
     }
   }

@@ -10,6 +10,7 @@ import io.lettuce.core.RedisClient;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dashboard.browser.Chromium;
@@ -41,7 +42,7 @@ class OverviewIT {
     try (Chromium chromium = Chromium.open(dashboard.address());
         Connection broker = dashboard.bean(ConnectionFactory.class).newConnection();
         Channel channel = broker.createChannel();
-        var redis = dashboard.bean(RedisClient.class).connect()) {
+        RedisLink redis = RedisLink.open(dashboard.bean(RedisClient.class))) {
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD).go("/");
       chromium.waitFor("#charts[data-drawn]");
 

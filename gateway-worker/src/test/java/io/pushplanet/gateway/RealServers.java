@@ -6,7 +6,6 @@ import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
 import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.lane.LanePublisher;
@@ -15,6 +14,7 @@ import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.node.NodeId;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.testing.Eventually;
@@ -36,7 +36,7 @@ public final class RealServers implements AutoCloseable {
   private final HikariDataSource database = new HikariDataSource();
   private final ConnectionFactory connections = new ConnectionFactory();
   private final RedisClient redis = RedisClient.create(services.redis().toString());
-  private final StatefulRedisConnection<String, String> known = redis.connect();
+  private final RedisLink known = RedisLink.open(redis);
   private final SessionDirectory sessions = new SessionDirectory(known, Clock.systemUTC());
   private final LanePublisher lanes;
 
@@ -104,7 +104,7 @@ public final class RealServers implements AutoCloseable {
   /// Connects the device as far as Redis knows.
   public void connect(String app, String device, NodeId node) {
     var key = SessionDirectory.key(new DeviceKey(new AppId(app), new DeviceId(device)));
-    known.sync().set(key, System.currentTimeMillis() + "|" + node.value());
+    known.connection().sync().set(key, System.currentTimeMillis() + "|" + node.value());
   }
 
   public LanePublisher lanes() {

@@ -13,6 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -59,7 +61,24 @@ public final class RedisLink implements AutoCloseable {
   /// @throws RedisUnavailable when there is none
   public <T extends @Nullable Object> T ask(
       Function<RedisAsyncCommands<String, String>, RedisFuture<T>> command) {
-    return Redis.await(command.apply(connection().async()), DEADLINE);
+    return await(command.apply(connection().async()));
+  }
+
+  /// Waits for the answer to a command that was sent before, at most [#DEADLINE].
+  ///
+  /// @throws RedisUnavailable when there is none, or Redis refuses
+  public static <T extends @Nullable Object> T await(RedisFuture<T> answer) {
+    try {
+      return answer.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      answer.cancel(true);
+      throw new RedisUnavailable("Redis did not answer within " + DEADLINE, e);
+    } catch (ExecutionException e) {
+      throw new RedisUnavailable("Redis refused: " + e.getCause(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new RedisUnavailable("interrupted while waiting for Redis", e);
+    }
   }
 
   /// Runs a script that returns a list of texts, and waits for it, as [#ask] does. The script's

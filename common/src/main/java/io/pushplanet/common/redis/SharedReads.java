@@ -11,7 +11,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// Reads keys of Redis for many callers with one MGET: a GET by each costs ten times the processor
@@ -31,11 +30,11 @@ public final class SharedReads {
   private static final int MAX_CALLERS_WAITING = 20_000;
   private static final Duration BATCH_DEADLINE = RedisLink.DEADLINE.dividedBy(2);
 
-  private final Supplier<StatefulRedisConnection<String, String>> redis;
+  private final RedisLink redis;
   private final RequestBatcher<Read> batcher =
       new RequestBatcher<>(MAX_CALLERS_WAITING, MAX_CALLERS_TOGETHER, MAX_ROUNDS, this::send);
 
-  public SharedReads(Supplier<StatefulRedisConnection<String, String>> redis) {
+  public SharedReads(RedisLink redis) {
     this.redis = redis;
   }
 
@@ -46,8 +45,7 @@ public final class SharedReads {
   /// @throws RedisUnavailable when Redis is away, refuses or is too slow
   public List<@Nullable String> values(List<String> keys) {
     if (keys.size() > MAX_SHARED_KEYS) {
-      return texts(
-          Redis.await(redis.get().async().mget(keys.toArray(String[]::new)), RedisLink.DEADLINE));
+      return texts(redis.ask(commands -> commands.mget(keys.toArray(String[]::new))));
     }
     Read read = new Read(keys, new CompletableFuture<>());
     if (!batcher.add(read)) {
@@ -87,7 +85,7 @@ public final class SharedReads {
 
   private CompletableFuture<List<KeyValue<String, String>>> mget(String[] keys) {
     try {
-      StatefulRedisConnection<String, String> connection = redis.get();
+      StatefulRedisConnection<String, String> connection = redis.connection();
       CompletableFuture<List<KeyValue<String, String>>> answer =
           connection.async().mget(keys).toCompletableFuture();
       Timeout deadline =

@@ -2,9 +2,6 @@ package io.pushplanet.common.route;
 
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.SetArgs;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
-import io.pushplanet.common.redis.Redis;
 import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.redis.SharedReads;
 import io.pushplanet.common.session.DeviceKey;
@@ -17,7 +14,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// Device routes in Redis. MySQL is authoritative: a reader that misses a route here reads it there
@@ -37,21 +33,13 @@ public final class RouteStore {
   /// For how long a reader may store what it has read.
   public static final Duration FRESH = Duration.ofSeconds(1);
 
-  private final Supplier<RedisAsyncCommands<String, String>> redis;
+  private final RedisLink redis;
   private final SharedReads reads;
 
-  public RouteStore(StatefulRedisConnection<String, String> connection) {
-    this(() -> connection);
-  }
-
   /// Calls throw [RedisUnavailable] until the first connection to Redis.
-  public RouteStore(RedisLink link) {
-    this(link::connection);
-  }
-
-  private RouteStore(Supplier<StatefulRedisConnection<String, String>> connection) {
-    this.redis = () -> connection.get().async();
-    this.reads = new SharedReads(connection);
+  public RouteStore(RedisLink redis) {
+    this.redis = redis;
+    this.reads = new SharedReads(redis);
   }
 
   /// The stored routes; devices without one are absent. One round trip, shared with other callers.
@@ -99,16 +87,17 @@ public final class RouteStore {
     List<RedisFuture<?>> answers = new ArrayList<>();
     routes.forEach((device, route) -> {
       String text = new String(WireForm.write(route), StandardCharsets.UTF_8);
-      answers.add(redis.get().set(ROUTE + device.text(), text, how));
+      answers.add(redis.connection().async().set(ROUTE + device.text(), text, how));
     });
-    answers.forEach(answer -> Redis.await(answer, RedisLink.DEADLINE));
+    answers.forEach(RedisLink::await);
   }
 
   public void forget(Collection<DeviceKey> devices) {
     List<RedisFuture<?>> answers = new ArrayList<>();
     for (DeviceKey device : devices) {
-      answers.add(redis.get().set(ROUTE + device.text(), "", SetArgs.Builder.px(FORGOTTEN)));
+      answers.add(
+          redis.connection().async().set(ROUTE + device.text(), "", SetArgs.Builder.px(FORGOTTEN)));
     }
-    answers.forEach(answer -> Redis.await(answer, RedisLink.DEADLINE));
+    answers.forEach(RedisLink::await);
   }
 }

@@ -1,12 +1,8 @@
 package io.pushplanet.common.session;
 
-import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.pushplanet.common.node.LeaseReader;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.node.NodeLease;
-import io.pushplanet.common.redis.Redis;
 import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.redis.SharedReads;
 import io.pushplanet.common.wire.WireForm;
@@ -20,7 +16,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// Which node holds which device, in Redis. Its data can be lost at any time: the nodes announce
@@ -84,24 +79,15 @@ public final class SessionDirectory {
       end
       """;
 
-  private final Supplier<RedisAsyncCommands<String, String>> redis;
+  private final RedisLink redis;
   private final SharedReads reads;
   private final LeaseReader leases = new LeaseReader();
   private final Clock clock;
 
-  public SessionDirectory(StatefulRedisConnection<String, String> connection, Clock clock) {
-    this(() -> connection, clock);
-  }
-
   /// Calls throw [RedisUnavailable] until the first connection to Redis.
-  public SessionDirectory(RedisLink link, Clock clock) {
-    this(link::connection, clock);
-  }
-
-  private SessionDirectory(
-      Supplier<StatefulRedisConnection<String, String>> connection, Clock clock) {
-    this.redis = () -> connection.get().async();
-    this.reads = new SharedReads(connection);
+  public SessionDirectory(RedisLink redis, Clock clock) {
+    this.redis = redis;
+    this.reads = new SharedReads(redis);
     this.clock = clock;
   }
 
@@ -134,11 +120,11 @@ public final class SessionDirectory {
   /// @return whether the directory knew the node. If not, the directory has lost its data
   public boolean heartbeat(NodeLease lease) {
     String text = new String(WireForm.write(lease), StandardCharsets.UTF_8);
-    return !await(redis.get().hset(NODES, lease.node().value(), text));
+    return !redis.ask(commands -> commands.hset(NODES, lease.node().value(), text));
   }
 
   public void leave(NodeId node) {
-    await(redis.get().hdel(NODES, node.value()));
+    redis.ask(commands -> commands.hdel(NODES, node.value()));
   }
 
   /// Every node with a valid lease. This is one read of one small hash, no matter how much else
@@ -147,12 +133,12 @@ public final class SessionDirectory {
     Instant now = clock.instant();
     List<NodeLease> alive = new ArrayList<>();
     leases
-        .read(await(redis.get().hgetall(NODES)))
+        .read(redis.ask(commands -> commands.hgetall(NODES)))
         .forEach((name, lease) -> {
           if (lease.at().plus(LEASE).isAfter(now)) {
             alive.add(lease);
           } else if (lease.at().plus(FORGOTTEN_AFTER).isBefore(now)) {
-            await(redis.get().hdel(NODES, name));
+            redis.ask(commands -> commands.hdel(NODES, name));
           }
         });
     return List.copyOf(alive);
@@ -176,9 +162,5 @@ public final class SessionDirectory {
     } catch (IllegalArgumentException malformed) {
       return Optional.empty();
     }
-  }
-
-  private static <T> T await(RedisFuture<T> answer) {
-    return Redis.await(answer, RedisLink.DEADLINE);
   }
 }

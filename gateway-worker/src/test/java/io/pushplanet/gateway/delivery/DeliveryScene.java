@@ -9,6 +9,7 @@ import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.Urgency;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.wire.WireForm;
@@ -37,7 +38,7 @@ abstract class DeliveryScene {
   final ScriptedProvider hms = new ScriptedProvider(Channel.HMS);
   final RealServers servers = RealServers.start();
   private final RedisClient redis = RedisClient.create(servers.services().redis().toString());
-  final RouteStore routes = new RouteStore(redis.connect());
+  final RouteStore routes = new RouteStore(RedisLink.open(redis));
   final Nodes nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
   final DeliveryForTests delivery = delivery(fcm, apns, hms);
 

@@ -4,6 +4,7 @@ import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.gateway.RealServers;
@@ -70,7 +71,7 @@ abstract class NodeScene {
   }
 
   private DeliveryForTests.Builder builder(Nodes nodes) {
-    return DeliveryForTests.at(servers, nodes, new RouteStore(redis.connect()), clock, meters)
+    return DeliveryForTests.at(servers, nodes, new RouteStore(RedisLink.open(redis)), clock, meters)
         .providers(providers());
   }
 

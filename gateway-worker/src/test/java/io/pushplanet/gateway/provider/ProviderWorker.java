@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.message.Push;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
@@ -42,7 +43,7 @@ final class ProviderWorker implements AutoCloseable {
     redis = RedisClient.create(servers.services().redis().toString());
     nodes = DeliveryForTests.nodes(servers.sessions(), clock, meters);
     delivery =
-        DeliveryForTests.at(servers, nodes, new RouteStore(redis.connect()), clock, meters)
+        DeliveryForTests.at(servers, nodes, new RouteStore(RedisLink.open(redis)), clock, meters)
             .maxInFlight(maxInFlight)
             .providers(Arrays.stream(channels).map(platform::provider).toArray(Provider[]::new))
             .build();

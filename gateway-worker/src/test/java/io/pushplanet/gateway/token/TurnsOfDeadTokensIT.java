@@ -3,12 +3,14 @@ package io.pushplanet.gateway.token;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.target.Recipient;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.alert.Alerts;
@@ -35,7 +37,7 @@ class TurnsOfDeadTokensIT {
   private static final AppId APP = new AppId("turns-it");
 
   private final RealServers servers = RealServers.start();
-  private final RedisClient redis = RedisClient.create(servers.services().redis().toString());
+  private final RedisClient redis = new WatchedRedis();
   private final Clock clock = Clock.systemUTC();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final Turn turn = new Turn();
@@ -110,7 +112,7 @@ class TurnsOfDeadTokensIT {
     DataSource database = watchedDatabase();
     return new DeadTokens(
         database,
-        new RouteStore(watchedRedis()),
+        new RouteStore(RedisLink.open(redis)),
         breaker,
         new Alerts(database, clock, meters),
         clock,
@@ -127,18 +129,25 @@ class TurnsOfDeadTokensIT {
     };
   }
 
-  @SuppressWarnings("unchecked")
-  private StatefulRedisConnection<String, String> watchedRedis() {
-    StatefulRedisConnection<String, String> connection = redis.connect();
-    return (StatefulRedisConnection<String, String>)
-        Proxy.newProxyInstance(
-            getClass().getClassLoader(),
-            new Class<?>[] {StatefulRedisConnection.class},
-            (_, method, arguments) -> {
-              if (method.getName().equals("async")) {
-                atRedis.add(turn.taken);
-              }
-              return method.invoke(connection, arguments);
-            });
+  private final class WatchedRedis extends RedisClient {
+    WatchedRedis() {
+      super(null, RedisURI.create(servers.services().redis()));
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public StatefulRedisConnection<String, String> connect() {
+      StatefulRedisConnection<String, String> connection = super.connect();
+      return (StatefulRedisConnection<String, String>)
+          Proxy.newProxyInstance(
+              getClass().getClassLoader(),
+              new Class<?>[] {StatefulRedisConnection.class},
+              (_, method, arguments) -> {
+                if (method.getName().equals("async")) {
+                  atRedis.add(turn.taken);
+                }
+                return method.invoke(connection, arguments);
+              });
+    }
   }
 }

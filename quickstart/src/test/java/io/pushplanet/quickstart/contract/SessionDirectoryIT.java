@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.device.Platform;
 import io.pushplanet.common.message.AppId;
@@ -14,6 +13,7 @@ import io.pushplanet.common.message.target.HmsToken;
 import io.pushplanet.common.message.target.WebPushSubscription;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.node.NodeLease;
+import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.redis.RedisUnavailable;
 import io.pushplanet.common.route.DeviceRoute;
 import io.pushplanet.common.route.RouteStore;
@@ -37,13 +37,13 @@ class SessionDirectoryIT {
   private final LocalServices services = LocalServices.forTests();
   private final MutableClock clock = MutableClock.started();
   private final RedisClient client = RedisClient.create(services.redis().toString());
-  private final StatefulRedisConnection<String, String> connection = connect();
-  private final SessionDirectory directory = new SessionDirectory(connection, clock);
-  private final RouteStore routes = new RouteStore(connection);
+  private final RedisLink redis = open();
+  private final SessionDirectory directory = new SessionDirectory(redis, clock);
+  private final RouteStore routes = new RouteStore(redis);
 
   @BeforeEach
   void empty() {
-    connection.sync().flushall();
+    redis.connection().sync().flushall();
   }
 
   @AfterEach
@@ -69,8 +69,8 @@ class SessionDirectoryIT {
         new NodeLease(NODE_A, "127.0.0.1", 1884, 1883, 9083, 7, false, clock.instant());
     directory.heartbeat(lease);
 
-    connection.sync().hset("nodes", "rubbish", "not JSON");
-    connection.sync().hset("nodes", "other-form", "{\"node\":\"other-form\"}");
+    redis.connection().sync().hset("nodes", "rubbish", "not JSON");
+    redis.connection().sync().hset("nodes", "other-form", "{\"node\":\"other-form\"}");
 
     assertThat(directory.nodes()).containsExactly(lease);
   }
@@ -91,12 +91,12 @@ class SessionDirectoryIT {
   @Test
   void a_route_that_was_read_before_a_change_is_not_stored_by_a_redis_that_hung() {
     routes.forget(List.of(D1));
-    connection.sync().clientPause(3_000);
+    redis.connection().sync().clientPause(3_000);
 
     assertThatThrownBy(() -> routes.putIfAbsent(Map.of(D1, route())))
         .isInstanceOf(RedisUnavailable.class);
 
-    assertThat(connection.sync().get("route:shop/d1")).isEmpty();
+    assertThat(redis.connection().sync().get("route:shop/d1")).isEmpty();
   }
 
   private DeviceRoute route() {
@@ -120,11 +120,11 @@ class SessionDirectoryIT {
     Eventually.within(Duration.ofSeconds(60), () -> assertThat(directory.owner(D1)).isEmpty());
   }
 
-  private StatefulRedisConnection<String, String> connect() {
+  private RedisLink open() {
     client.setOptions(
         ClientOptions.builder()
             .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
             .build());
-    return client.connect();
+    return RedisLink.open(client);
   }
 }
