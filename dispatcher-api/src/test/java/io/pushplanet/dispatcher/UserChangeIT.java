@@ -11,7 +11,7 @@ import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionNotice;
-import io.pushplanet.common.session.TakeoverNotices;
+import io.pushplanet.common.session.SessionNotices;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.dispatcher.RunningDispatcher.Answer;
 import io.pushplanet.dispatcher.RunningDispatcher.Tenant;
@@ -46,8 +46,8 @@ class UserChangeIT {
     var told = new LinkedBlockingQueue<SessionNotice>();
     var listening = new CountDownLatch(1);
     var node = new NodeId("node-of-" + shop.app());
-    try (TakeoverNotices notices =
-        TakeoverNotices.listen(
+    try (SessionNotices notices =
+        SessionNotices.listen(
             dispatcher.context.getBean(RedisClient.class), node, told::add, listening::countDown)) {
       assertThat(notices).isNotNull();
       assertThat(listening.await(60, TimeUnit.SECONDS)).isTrue();

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// What a node is told of a device that it has, had, or takes over ([TakeoverNotices]).
+/// What a node is told of a device that it has, had, or takes over ([SessionNotices]).
 public sealed interface SessionNotice {
   DeviceKey device();
 

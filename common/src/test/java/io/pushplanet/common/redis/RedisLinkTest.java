@@ -7,7 +7,7 @@ import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.pushplanet.common.node.NodeId;
-import io.pushplanet.common.session.TakeoverNotices;
+import io.pushplanet.common.session.SessionNotices;
 import io.pushplanet.common.testing.LogLines;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -63,10 +63,10 @@ class RedisLinkTest {
   }
 
   @Test
-  void a_listener_for_takeovers_tries_again_after_an_error() throws Exception {
+  void a_listener_for_notices_tries_again_after_an_error() throws Exception {
     try (RedisClient client = new Failing();
-        TakeoverNotices notices =
-            TakeoverNotices.listen(client, new NodeId("cm-1"), _ -> {}, () -> {})) {
+        SessionNotices notices =
+            SessionNotices.listen(client, new NodeId("cm-1"), _ -> {}, () -> {})) {
       assertThat(notices).isNotNull();
       assertThat(tries.await(20, TimeUnit.SECONDS)).isTrue();
     }

@@ -17,17 +17,17 @@ import org.slf4j.LoggerFactory;
 public final class BroadcastDispatch {
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastDispatch.class);
 
-  private final TargetAnswers.Shared shared;
+  private final FrameTargets.Shared shared;
   private final Map<Loop, BroadcastLane> lanes = new ConcurrentHashMap<>();
 
-  public BroadcastDispatch(TargetAnswers.Shared shared) {
+  public BroadcastDispatch(FrameTargets.Shared shared) {
     this.shared = shared;
   }
 
   public void dispatch(NodeBroadcast frame, Answers answers) {
     shared.metrics().broadcasts.increment();
-    var targets = new TargetAnswers(frame.frame(), frame.answerBy(), answers, shared);
-    SharedPublish publish = TargetAnswers.publish(frame.message());
+    var targets = new FrameTargets(frame.frame(), frame.answerBy(), answers, shared);
+    SharedPublish publish = FrameTargets.publish(frame.message());
     if (targets.endStale(frame.devices().size())) {
       return;
     }
@@ -51,15 +51,15 @@ public final class BroadcastDispatch {
       NodeBroadcast frame,
       int target,
       SharedPublish publish,
-      TargetAnswers answers,
+      FrameTargets targets,
       Map<Loop, BroadcastLane.Part> parts) {
     Long epoch = frame.epochs().get(target);
     var device = new DeviceKey(frame.app(), frame.devices().get(target));
     // A gateway that did not look sends 0.
-    DeviceSession session = answers.admit(target, device, epoch == 0 ? null : epoch);
+    DeviceSession session = targets.admit(target, device, epoch == 0 ? null : epoch);
     if (session != null) {
       parts
-          .computeIfAbsent(session.loop(), _ -> new BroadcastLane.Part(publish, answers))
+          .computeIfAbsent(session.loop(), _ -> new BroadcastLane.Part(publish, targets))
           .add(session, target, epoch);
     }
   }

@@ -64,29 +64,29 @@ final class BroadcastLane {
   /// the loop.
   static final class Part {
     private final SharedPublish publish;
-    private final TargetAnswers answers;
+    private final FrameTargets targets;
     private final long offerByNanos;
     private final int bytesEach;
     private final List<DeviceSession> sessions = new ArrayList<>();
-    private int[] targets = new int[64];
+    private int[] positions = new int[64];
     private long[] epochs = new long[64];
     private int next;
 
-    Part(SharedPublish publish, TargetAnswers answers) {
+    Part(SharedPublish publish, FrameTargets targets) {
       this.publish = publish;
-      this.answers = answers;
+      this.targets = targets;
       this.offerByNanos =
-          Math.max(answers.answerByNanos, answers.arrivedNanos + OFFERED_AT_LEAST.toNanos());
+          Math.max(targets.answerByNanos, targets.arrivedNanos + OFFERED_AT_LEAST.toNanos());
       this.bytesEach = KERNEL_BYTES + publish.payload().size();
     }
 
-    void add(DeviceSession session, int target, long epoch) {
+    void add(DeviceSession session, int position, long epoch) {
       int size = sessions.size();
-      if (size == targets.length) {
-        targets = Arrays.copyOf(targets, 2 * size);
+      if (size == positions.length) {
+        positions = Arrays.copyOf(positions, 2 * size);
         epochs = Arrays.copyOf(epochs, 2 * size);
       }
-      targets[size] = target;
+      positions[size] = position;
       epochs[size] = epoch;
       sessions.add(session);
     }
@@ -96,7 +96,7 @@ final class BroadcastLane {
     }
 
     private void settled(int index, Settlement settlement) {
-      answers.settled(targets[index], sessions.get(index), epochs[index], settlement);
+      targets.settled(positions[index], sessions.get(index), epochs[index], settlement);
     }
   }
 
@@ -190,14 +190,14 @@ final class BroadcastLane {
     }
 
     void offer() {
-      var message = new OutboundMessage(part.publish, part.answers.answerByNanos, this);
+      var message = new OutboundMessage(part.publish, part.targets.answerByNanos, this);
       bytesInFlight += part.bytesEach;
       offer(part.sessions.get(index), message);
     }
 
     @Override
     public void written() {
-      part.answers.written();
+      part.targets.written();
     }
 
     @Override

@@ -17,29 +17,29 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  OpenTargets openTargets(DeliverySettings settings, MeterRegistry meters) {
-    return new OpenTargets(settings.maxOpenTargets(), meters);
+  TargetPermits targetPermits(DeliverySettings settings, MeterRegistry meters) {
+    return new TargetPermits(settings.maxOpenTargets(), meters);
   }
 
   @Bean
-  TargetAnswers.Shared answersShared(
+  FrameTargets.Shared targetsShared(
       SessionTable table,
-      OpenTargets open,
+      TargetPermits permits,
       DeliverySettings settings,
       DeliveryMetrics metrics,
       Clock clock,
       OwnershipDoubts doubts) {
-    return new TargetAnswers.Shared(
-        table, open, settings, metrics, clock, System::nanoTime, doubts);
+    return new FrameTargets.Shared(
+        table, permits, settings, metrics, clock, System::nanoTime, doubts);
   }
 
   @Bean
-  FrameDispatch frameDispatch(TargetAnswers.Shared shared) {
+  FrameDispatch frameDispatch(FrameTargets.Shared shared) {
     return new FrameDispatch(shared);
   }
 
   @Bean
-  BroadcastDispatch broadcastDispatch(TargetAnswers.Shared shared) {
+  BroadcastDispatch broadcastDispatch(FrameTargets.Shared shared) {
     return new BroadcastDispatch(shared);
   }
 

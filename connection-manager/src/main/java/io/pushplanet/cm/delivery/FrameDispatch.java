@@ -18,19 +18,19 @@ import org.slf4j.LoggerFactory;
 public final class FrameDispatch {
   private static final Logger LOG = LoggerFactory.getLogger(FrameDispatch.class);
 
-  private final TargetAnswers.Shared shared;
+  private final FrameTargets.Shared shared;
 
-  public FrameDispatch(TargetAnswers.Shared shared) {
+  public FrameDispatch(FrameTargets.Shared shared) {
     this.shared = shared;
   }
 
   public void dispatch(NodeFrame frame, Answers answers) {
     shared.metrics().frames.increment();
-    var targets = new TargetAnswers(frame.frame(), frame.answerBy(), answers, shared);
+    var targets = new FrameTargets(frame.frame(), frame.answerBy(), answers, shared);
     if (targets.endStale(frame.targets().size())) {
       return;
     }
-    List<SharedPublish> publishes = frame.messages().stream().map(TargetAnswers::publish).toList();
+    List<SharedPublish> publishes = frame.messages().stream().map(FrameTargets::publish).toList();
     var offers = new LoopTasks();
     try {
       for (int target = 0; target < frame.targets().size(); target++) {
@@ -51,44 +51,44 @@ public final class FrameDispatch {
       NodeFrame.Target wanted,
       int target,
       List<SharedPublish> publishes,
-      TargetAnswers answers,
+      FrameTargets targets,
       LoopTasks offers) {
     if (wanted.message() < 0 || wanted.message() >= publishes.size()) {
-      answers.refused(target, Refusal.NO_MESSAGE, null);
+      targets.refused(target, Refusal.NO_MESSAGE, null);
       return;
     }
     var device = new DeviceKey(wanted.app(), wanted.device());
-    DeviceSession session = answers.admit(target, device, wanted.epoch());
+    DeviceSession session = targets.admit(target, device, wanted.epoch());
     if (session != null) {
-      var here = new Target(answers, target, session);
+      var here = new Target(targets, target, session);
       SharedPublish publish = publishes.get(wanted.message());
       offers.add(session.loop(), () -> here.offer(publish));
     }
   }
 
   private static final class Target extends OpenTarget {
-    private final TargetAnswers answers;
+    private final FrameTargets targets;
     private final int position;
     private final DeviceSession session;
 
-    Target(TargetAnswers answers, int position, DeviceSession session) {
-      this.answers = answers;
+    Target(FrameTargets targets, int position, DeviceSession session) {
+      this.targets = targets;
       this.position = position;
       this.session = session;
     }
 
     void offer(SharedPublish publish) {
-      offer(session, new OutboundMessage(publish, answers.answerByNanos, this));
+      offer(session, new OutboundMessage(publish, targets.answerByNanos, this));
     }
 
     @Override
     public void written() {
-      answers.written();
+      targets.written();
     }
 
     @Override
     void settled(Settlement settlement) {
-      answers.settled(position, session, settlement);
+      targets.settled(position, session, settlement);
     }
   }
 }

@@ -7,7 +7,7 @@ import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.redis.RedisLink;
 import io.pushplanet.common.session.SessionDirectory;
-import io.pushplanet.common.session.TakeoverNotices;
+import io.pushplanet.common.session.SessionNotices;
 import java.time.Clock;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -28,8 +28,8 @@ class DirectoryConfiguration {
   }
 
   @Bean(destroyMethod = "close")
-  TakeoverNotices takeoverNotices(RedisClient client, NodeId nodeId, Registrar registrar) {
-    return TakeoverNotices.listen(client, nodeId, registrar::hear, registrar::compareAll);
+  SessionNotices sessionNotices(RedisClient client, NodeId nodeId, Registrar registrar) {
+    return SessionNotices.listen(client, nodeId, registrar::hear, registrar::compareAll);
   }
 
   @Bean(destroyMethod = "close")

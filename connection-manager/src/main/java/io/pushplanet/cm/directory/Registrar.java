@@ -63,7 +63,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
   private final PendingTakeovers pendingTakeovers;
   private final Arrivals arrivals;
   private final Reconciliation reconciliation;
-  private final ReconciliationLoop loop;
+  private final ReconciliationLoop comparing;
   private final DoubtedSessions doubted;
   private final NoticeHandler notices;
 
@@ -143,7 +143,7 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
             clock,
             settings,
             this::rememberAgain);
-    this.loop =
+    this.comparing =
         new ReconciliationLoop(
             reconciliation, patrol, health, pendingReleases, background::sendPendingReleases);
     this.doubted = new DoubtedSessions(reconciliation, health, metrics, workers);
@@ -438,24 +438,24 @@ public final class Registrar implements OwnershipDoubts, AutoCloseable {
 
   /// Compares sessions with the directory, a few at a time, until [#close].
   public void start() {
-    loop.start();
+    comparing.start();
   }
 
   /// As [ReconciliationLoop#pause].
   public Duration pause() {
-    return loop.pause();
+    return comparing.pause();
   }
 
   /// As [ReconciliationLoop#compareNext].
   public void compareNext(Duration pause) {
-    loop.compareNext(pause);
+    comparing.compareNext(pause);
   }
 
   /// Waits at most five seconds for releases to be sent, also for those that found no room in the
   /// queue when all devices left together.
   @Override
   public void close() {
-    loop.stop();
+    comparing.stop();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
     try {
       while (background.hasToSend() && System.nanoTime() < deadline) {

@@ -54,7 +54,7 @@ class BroadcastLaneTest {
       };
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final SessionMetrics sessionMetrics = new SessionMetrics(meters);
-  private final OpenTargets open = new OpenTargets(10_000, meters);
+  private final TargetPermits permits = new TargetPermits(10_000, meters);
   private final SessionTable table = new SessionTable();
   private final List<Client> clients = new ArrayList<>();
   private final Map<Integer, Result> answers = new HashMap<>();
@@ -272,9 +272,9 @@ class BroadcastLaneTest {
       epochs.add(1L);
     }
     new BroadcastDispatch(
-            new TargetAnswers.Shared(
+            new FrameTargets.Shared(
                 table,
-                open,
+                permits,
                 new DeliverySettings(
                     "gateway", new Secret("x"), 10_000, 8, mostBytes, Duration.ofSeconds(30)),
                 new DeliveryMetrics(meters),

@@ -38,7 +38,7 @@ class FrameDispatchTest {
 
   private final MutableClock clock = MutableClock.started();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final OpenTargets open = new OpenTargets(100, meters);
+  private final TargetPermits permits = new TargetPermits(100, meters);
   private final HandLoop loop = new HandLoop();
   private final SessionTable table = new SessionTable();
   private final Map<Integer, Result> answers = new HashMap<>();
@@ -52,9 +52,9 @@ class FrameDispatchTest {
       };
   private final FrameDispatch dispatch =
       new FrameDispatch(
-          new TargetAnswers.Shared(
+          new FrameTargets.Shared(
               table,
-              open,
+              permits,
               new DeliverySettings(
                   "gateway", new Secret("x"), 100, 8, 3_000, Duration.ofSeconds(30)),
               new DeliveryMetrics(meters),
@@ -78,7 +78,7 @@ class FrameDispatchTest {
     assertThat(last.sent).hasSize(1);
     assertThat(answers)
         .isEqualTo(Map.of(0, Result.DELIVERED, 1, Result.TIMEOUT, 2, Result.DELIVERED));
-    assertThat(open.count()).isZero();
+    assertThat(permits.taken()).isZero();
   }
 
   @Test
@@ -89,7 +89,7 @@ class FrameDispatchTest {
     session("d1").end();
 
     assertThat(answers).isEqualTo(Map.of(0, Result.TIMEOUT));
-    assertThat(open.count()).isZero();
+    assertThat(permits.taken()).isZero();
   }
 
   @Test
@@ -106,7 +106,7 @@ class FrameDispatchTest {
 
     assertThat(answers)
         .isEqualTo(Map.of(0, Result.DELIVERED, 1, Result.NOT_HERE, 2, Result.DELIVERED));
-    assertThat(open.count()).isZero();
+    assertThat(permits.taken()).isZero();
   }
 
   @Test

@@ -214,9 +214,9 @@ class GatewayPeerTest {
   private GatewayPeer peer(
       Link link, DeliverySettings settings, Consumer<DeviceKey> drain, Executor readers) {
     var shared =
-        new TargetAnswers.Shared(
+        new FrameTargets.Shared(
             table,
-            new OpenTargets(100, meters),
+            new TargetPermits(100, meters),
             settings,
             metrics,
             clock,

@@ -76,9 +76,9 @@ class GatewayPeersTest {
         new DeliverySettings("gateway", new Secret("x"), 100, 8, 100_000, Duration.ofSeconds(30));
     var metrics = new DeliveryMetrics(meters);
     var shared =
-        new TargetAnswers.Shared(
+        new FrameTargets.Shared(
             table,
-            new OpenTargets(100, meters),
+            new TargetPermits(100, meters),
             settings,
             metrics,
             clock,

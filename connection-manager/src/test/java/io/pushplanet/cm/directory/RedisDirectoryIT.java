@@ -28,8 +28,8 @@ import io.pushplanet.common.session.Fencing.Tenure;
 import io.pushplanet.common.session.LastSeen;
 import io.pushplanet.common.session.SessionDirectory;
 import io.pushplanet.common.session.SessionNotice;
+import io.pushplanet.common.session.SessionNotices;
 import io.pushplanet.common.session.SessionOwner;
-import io.pushplanet.common.session.TakeoverNotices;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.testing.Signals;
@@ -719,11 +719,11 @@ class RedisDirectoryIT {
   /// The notices to a node.
   private final class Heard implements AutoCloseable {
     final LinkedBlockingQueue<SessionNotice> notices = new LinkedBlockingQueue<>();
-    private final TakeoverNotices listener;
+    private final SessionNotices listener;
 
     Heard(NodeId node) throws InterruptedException {
       var listening = new CountDownLatch(1);
-      listener = TakeoverNotices.listen(client, node, notices::add, listening::countDown);
+      listener = SessionNotices.listen(client, node, notices::add, listening::countDown);
       assertThat(listening.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
 

@@ -15,8 +15,8 @@ import io.pushplanet.cm.delivery.BroadcastDispatch;
 import io.pushplanet.cm.delivery.DeliveryMetrics;
 import io.pushplanet.cm.delivery.DeliverySettings;
 import io.pushplanet.cm.delivery.FrameDispatch;
-import io.pushplanet.cm.delivery.OpenTargets;
-import io.pushplanet.cm.delivery.TargetAnswers;
+import io.pushplanet.cm.delivery.FrameTargets;
+import io.pushplanet.cm.delivery.TargetPermits;
 import io.pushplanet.cm.directory.DirectorySettings;
 import io.pushplanet.cm.directory.LeaseWatch;
 import io.pushplanet.cm.directory.Registrar;
@@ -142,17 +142,17 @@ final class SimNode {
     // Room for two packets of broadcasts, so that they are paced.
     var delivery =
         new DeliverySettings("gateway", new Secret("x"), 100, 8, 3_000, Duration.ofSeconds(30));
-    var answersShared =
-        new TargetAnswers.Shared(
+    var targetsShared =
+        new FrameTargets.Shared(
             table,
-            new OpenTargets(100, METERS),
+            new TargetPermits(100, METERS),
             delivery,
             new DeliveryMetrics(METERS),
             clock,
             gatewayLoop()::nowNanos,
             registrar);
-    dispatch = new FrameDispatch(answersShared);
-    broadcasts = new BroadcastDispatch(answersShared);
+    dispatch = new FrameDispatch(targetsShared);
+    broadcasts = new BroadcastDispatch(targetsShared);
     var uplinks = new Uplinks((_, _) -> true, 4_096, 16, clock, world.random, UPLINK_METRICS);
     pipeline =
         new ConnectionPipeline(

@@ -3,7 +3,7 @@ package io.pushplanet.load.bench.fault;
 import io.lettuce.core.RedisClient;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.session.SessionNotice;
-import io.pushplanet.common.session.TakeoverNotices;
+import io.pushplanet.common.session.SessionNotices;
 import io.pushplanet.load.audit.Claim;
 import io.pushplanet.load.node.PlatformNode;
 import java.util.ArrayList;
@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 final class Claims implements AutoCloseable {
   private final Nodes nodes;
   private final Queue<Claim> heard = new ConcurrentLinkedQueue<>();
-  private final List<TakeoverNotices> notices = new ArrayList<>();
+  private final List<SessionNotices> notices = new ArrayList<>();
 
   private Claims(Nodes nodes) {
     this.nodes = nodes;
@@ -26,7 +26,7 @@ final class Claims implements AutoCloseable {
     Claims claims = new Claims(nodes);
     for (PlatformNode node : nodes.all()) {
       claims.notices.add(
-          TakeoverNotices.listen(redis, new NodeId(node.id()), claims::heard, () -> {}));
+          SessionNotices.listen(redis, new NodeId(node.id()), claims::heard, () -> {}));
     }
     return claims;
   }
@@ -48,6 +48,6 @@ final class Claims implements AutoCloseable {
 
   @Override
   public void close() {
-    notices.forEach(TakeoverNotices::close);
+    notices.forEach(SessionNotices::close);
   }
 }

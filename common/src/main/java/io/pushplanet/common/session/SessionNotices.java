@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
 ///
 /// Redis drops a notice without a listener. So `resumed` is called whenever listening starts or
 /// restarts: the node must compare all its sessions then. Thread-safe.
-public final class TakeoverNotices implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(TakeoverNotices.class);
+public final class SessionNotices implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(SessionNotices.class);
   private static final String CHANNEL = "takeover:";
 
   private final RedisClient client;
@@ -28,7 +28,7 @@ public final class TakeoverNotices implements AutoCloseable {
           this::subscribed,
           failure -> LOG.debug("event=takeover_notices_awaited reason=\"{}\"", failure.toString()));
 
-  private TakeoverNotices(
+  private SessionNotices(
       RedisClient client, NodeId node, Consumer<SessionNotice> heard, Runnable resumed) {
     this.client = client;
     this.channel = CHANNEL + node.value();
@@ -38,9 +38,9 @@ public final class TakeoverNotices implements AutoCloseable {
 
   /// Listens as soon as Redis can be reached, and again after each reconnect. The callbacks run on
   /// Redis' thread and must not block.
-  public static TakeoverNotices listen(
+  public static SessionNotices listen(
       RedisClient client, NodeId node, Consumer<SessionNotice> heard, Runnable resumed) {
-    TakeoverNotices notices = new TakeoverNotices(client, node, heard, resumed);
+    SessionNotices notices = new SessionNotices(client, node, heard, resumed);
     Thread.ofVirtual()
         .name("takeover-notices")
         .start(() -> {

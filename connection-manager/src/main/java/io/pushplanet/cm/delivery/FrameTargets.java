@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Admits the targets of one frame or broadcast, and answers for them. A target that is not
 /// admitted is answered at once; an admitted one counts as open until [#settled]. Thread-safe.
-public final class TargetAnswers {
+public final class FrameTargets {
   /// The clocks of gateways and nodes differ. A frame is stale only when no such difference
   /// explains its age.
   private static final Duration STALE_AFTER = Duration.ofSeconds(5);
@@ -38,14 +38,14 @@ public final class TargetAnswers {
   /// @param doubts told when a gateway and this node disagree about which node owns a device
   public record Shared(
       SessionTable sessions,
-      OpenTargets open,
+      TargetPermits permits,
       DeliverySettings settings,
       DeliveryMetrics metrics,
       InstantSource clock,
       LongSupplier nanoTime,
       OwnershipDoubts doubts) {}
 
-  TargetAnswers(String frame, Instant answerBy, Answers answers, Shared shared) {
+  FrameTargets(String frame, Instant answerBy, Answers answers, Shared shared) {
     Instant now = shared.clock().instant();
     this.frame = frame;
     this.answers = answers;
@@ -93,7 +93,7 @@ public final class TargetAnswers {
       notHere(target);
       return null;
     }
-    if (!shared.open().tryOpen()) {
+    if (!shared.permits().tryTake()) {
       refused(target, Refusal.NODE_BUSY, null);
       return null;
     }
@@ -108,7 +108,7 @@ public final class TargetAnswers {
   /// Answers for an admitted target of a frame. The gateway compares the session's epoch with the
   /// one it saw.
   void settled(int target, DeviceSession session, Settlement settlement) {
-    shared.open().close();
+    shared.permits().giveBack();
     answer(target, session, settlement);
   }
 
@@ -117,7 +117,7 @@ public final class TargetAnswers {
   ///
   /// @param seen the epoch of the device's owner as the gateway saw it
   void settled(int target, DeviceSession session, long seen, Settlement settlement) {
-    shared.open().close();
+    shared.permits().giveBack();
     if (settlement instanceof Settlement.Delivered && !Fencing.settles(seen, session.epoch())) {
       ended(target, Result.TIMEOUT, "fenced");
     } else if (settlement.equals(Settlement.DELIVERED)) {

@@ -4,30 +4,30 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// Bounds how many targets wait for their devices, over all gateways. Thread-safe, lock-free.
-public final class OpenTargets {
+public final class TargetPermits {
   private final int most;
-  private final AtomicInteger open = new AtomicInteger();
+  private final AtomicInteger taken = new AtomicInteger();
 
   /// @param most `cm.delivery.max-open-targets`
-  public OpenTargets(int most, MeterRegistry meters) {
+  public TargetPermits(int most, MeterRegistry meters) {
     this.most = most;
-    meters.gauge("cm.delivery.targets.open", open);
+    meters.gauge("cm.delivery.targets.open", taken);
   }
 
   /// @return false when too many targets are open
-  boolean tryOpen() {
-    if (open.incrementAndGet() <= most) {
+  boolean tryTake() {
+    if (taken.incrementAndGet() <= most) {
       return true;
     }
-    open.decrementAndGet();
+    taken.decrementAndGet();
     return false;
   }
 
-  void close() {
-    open.decrementAndGet();
+  void giveBack() {
+    taken.decrementAndGet();
   }
 
-  int count() {
-    return open.get();
+  int taken() {
+    return taken.get();
   }
 }
