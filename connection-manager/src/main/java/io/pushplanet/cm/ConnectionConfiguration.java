@@ -16,7 +16,7 @@ import io.pushplanet.cm.session.SessionMetrics;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.gate.DeviceRates;
 import io.pushplanet.cm.uplink.DelayedWills;
-import io.pushplanet.cm.uplink.EventLane;
+import io.pushplanet.cm.uplink.EventPublisher;
 import io.pushplanet.cm.uplink.UplinkMetrics;
 import io.pushplanet.cm.uplink.UplinkSettings;
 import io.pushplanet.cm.uplink.Uplinks;
@@ -75,7 +75,7 @@ class ConnectionConfiguration {
 
   @Bean
   DeviceSession.Shared sessionShared(
-      SessionLimits limits, SessionMetrics metrics, EventLane events, Clock clock) {
+      SessionLimits limits, SessionMetrics metrics, EventPublisher events, Clock clock) {
     return new DeviceSession.Shared(
         limits,
         metrics,

@@ -11,7 +11,7 @@ import io.pushplanet.cm.mqtt.MqttVersion;
 import io.pushplanet.cm.mqtt.QoS;
 import io.pushplanet.cm.mqtt.ReasonCode;
 import io.pushplanet.cm.mqtt.Will;
-import io.pushplanet.cm.uplink.EventLane;
+import io.pushplanet.cm.uplink.EventPublisher;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.session.DeviceKey;
 import io.pushplanet.common.session.SessionDirectory;
@@ -50,8 +50,8 @@ class OutagesIT {
 
   @Test
   void an_uplink_is_acknowledged_only_when_the_broker_is_back_and_has_it() throws Exception {
-    var lane = node.bean(EventLane.class);
-    Eventually.within(PATIENCE, () -> assertThat(lane.isConnected()).isTrue());
+    var events = node.bean(EventPublisher.class);
+    Eventually.within(PATIENCE, () -> assertThat(events.isConnected()).isTrue());
     try (var client = subscribed(device)) {
       services.kill9(Service.AMQP);
       try {
@@ -104,7 +104,7 @@ class OutagesIT {
   @Test
   void a_will_that_is_one_too_many_is_dropped_and_counted_and_the_log_says_so_once()
       throws Exception {
-    try (var log = new LogLines(EventLane.class);
+    try (var log = new LogLines(EventPublisher.class);
         var crowded = TestNode.start("--cm.uplink.max-open=1")) {
       services.kill9(Service.AMQP);
       try (var client = new RawClient(crowded.port("mqtt"), MqttVersion.V5)) {

@@ -12,13 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Brings one message to many devices of this node. It looks all their sessions up at once and
-/// hands them to their loops, which send the message in slices ([BroadcastLane]). Thread-safe; does
-/// not block. Every device is answered exactly once.
+/// hands them to their loops, which send the message in slices ([BroadcastPacer]). Thread-safe;
+/// does not block. Every device is answered exactly once.
 public final class BroadcastDispatch {
   private static final Logger LOG = LoggerFactory.getLogger(BroadcastDispatch.class);
 
   private final FrameTargets.Shared shared;
-  private final Map<Loop, BroadcastLane> lanes = new ConcurrentHashMap<>();
+  private final Map<Loop, BroadcastPacer> pacers = new ConcurrentHashMap<>();
 
   public BroadcastDispatch(FrameTargets.Shared shared) {
     this.shared = shared;
@@ -31,7 +31,7 @@ public final class BroadcastDispatch {
     if (targets.endStale(frame.devices().size())) {
       return;
     }
-    Map<Loop, BroadcastLane.Part> parts = new HashMap<>();
+    Map<Loop, BroadcastPacer.Part> parts = new HashMap<>();
     try {
       for (int target = 0; target < frame.devices().size(); target++) {
         try {
@@ -42,7 +42,7 @@ public final class BroadcastDispatch {
         }
       }
     } finally {
-      // An admitted target counts as open until its lane has offered it the message.
+      // An admitted target counts as open until its pacer has offered it the message.
       parts.forEach(this::add);
     }
   }
@@ -52,23 +52,23 @@ public final class BroadcastDispatch {
       int target,
       SharedPublish publish,
       FrameTargets targets,
-      Map<Loop, BroadcastLane.Part> parts) {
+      Map<Loop, BroadcastPacer.Part> parts) {
     Long epoch = frame.epochs().get(target);
     var device = new DeviceKey(frame.app(), frame.devices().get(target));
     // A gateway that did not look sends 0.
     DeviceSession session = targets.admit(target, device, epoch == 0 ? null : epoch);
     if (session != null) {
       parts
-          .computeIfAbsent(session.loop(), _ -> new BroadcastLane.Part(publish, targets))
+          .computeIfAbsent(session.loop(), _ -> new BroadcastPacer.Part(publish, targets))
           .add(session, target, epoch);
     }
   }
 
-  private void add(Loop loop, BroadcastLane.Part part) {
-    BroadcastLane lane =
-        lanes.computeIfAbsent(
+  private void add(Loop loop, BroadcastPacer.Part part) {
+    BroadcastPacer pacer =
+        pacers.computeIfAbsent(
             loop,
-            some -> new BroadcastLane(some, shared.settings().broadcastBytes(), shared.metrics()));
-    loop.execute(() -> lane.add(part));
+            some -> new BroadcastPacer(some, shared.settings().broadcastBytes(), shared.metrics()));
+    loop.execute(() -> pacer.add(part));
   }
 }

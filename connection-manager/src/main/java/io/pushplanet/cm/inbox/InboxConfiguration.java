@@ -2,7 +2,7 @@ package io.pushplanet.cm.inbox;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.cm.transport.Heap;
-import io.pushplanet.cm.uplink.EventLane;
+import io.pushplanet.cm.uplink.EventPublisher;
 import java.time.Clock;
 import javax.sql.DataSource;
 import org.springframework.context.annotation.Bean;
@@ -13,7 +13,7 @@ class InboxConfiguration {
   @Bean(destroyMethod = "close")
   Inbox inbox(
       DataSource database,
-      EventLane events,
+      EventPublisher events,
       Clock clock,
       InboxSettings settings,
       Heap heap,

@@ -10,7 +10,7 @@ import io.pushplanet.cm.inbox.Inbox;
 import io.pushplanet.cm.session.SessionTable;
 import io.pushplanet.cm.transport.Transport;
 import io.pushplanet.cm.transport.gate.AcceptGate;
-import io.pushplanet.cm.uplink.EventLane;
+import io.pushplanet.cm.uplink.EventPublisher;
 import io.pushplanet.common.access.MasterKey;
 import io.pushplanet.common.node.NodeId;
 import io.pushplanet.common.node.NodePass;
@@ -121,7 +121,11 @@ class NodeConfiguration {
 
   @Bean
   NodeHealth nodeHealthIndicator(
-      Transport transport, Registrar registrar, EventLane lane, Inbox inbox, Admission admission) {
-    return new NodeHealth(transport, registrar, lane, inbox, admission);
+      Transport transport,
+      Registrar registrar,
+      EventPublisher events,
+      Inbox inbox,
+      Admission admission) {
+    return new NodeHealth(transport, registrar, events, inbox, admission);
   }
 }

@@ -4,7 +4,7 @@ import io.pushplanet.cm.admission.Admission;
 import io.pushplanet.cm.directory.Registrar;
 import io.pushplanet.cm.inbox.Inbox;
 import io.pushplanet.cm.transport.Transport;
-import io.pushplanet.cm.uplink.EventLane;
+import io.pushplanet.cm.uplink.EventPublisher;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
@@ -14,15 +14,19 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 final class NodeHealth implements HealthIndicator {
   private final Transport transport;
   private final Registrar registrar;
-  private final EventLane lane;
+  private final EventPublisher events;
   private final Inbox inbox;
   private final Admission admission;
 
   NodeHealth(
-      Transport transport, Registrar registrar, EventLane lane, Inbox inbox, Admission admission) {
+      Transport transport,
+      Registrar registrar,
+      EventPublisher events,
+      Inbox inbox,
+      Admission admission) {
     this.transport = transport;
     this.registrar = registrar;
-    this.lane = lane;
+    this.events = events;
     this.inbox = inbox;
     this.admission = admission;
   }
@@ -32,7 +36,7 @@ final class NodeHealth implements HealthIndicator {
     return condition()
         .withDetail("listeners", transport.ports())
         .withDetail("redis", word(registrar.isReachable()))
-        .withDetail("rabbitmq", word(lane.isConnected()))
+        .withDetail("rabbitmq", word(events.isConnected()))
         .withDetail("mysql", word(inbox.isReachable()))
         .build();
   }

@@ -19,12 +19,12 @@ class UplinkConfiguration {
   }
 
   @Bean(destroyMethod = "close")
-  EventLane eventLane(
+  EventPublisher eventPublisher(
       LanePublisher lanePublisher,
       UplinkSettings settings,
       SecureRandom random,
       MeterRegistry meters) {
-    return new EventLane(lanePublisher, settings.maxOpen(), random, meters);
+    return new EventPublisher(lanePublisher, settings.maxOpen(), random, meters);
   }
 
   @Bean
@@ -34,11 +34,11 @@ class UplinkConfiguration {
 
   @Bean
   Uplinks uplinks(
-      EventLane lane,
+      EventPublisher events,
       UplinkSettings settings,
       Clock clock,
       SecureRandom random,
       UplinkMetrics metrics) {
-    return new Uplinks(lane, settings.bytes(), settings.inFlight(), clock, random, metrics);
+    return new Uplinks(events, settings.bytes(), settings.inFlight(), clock, random, metrics);
   }
 }

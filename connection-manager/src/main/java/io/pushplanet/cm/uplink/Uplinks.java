@@ -36,7 +36,7 @@ public final class Uplinks {
 
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
-  private final Events lane;
+  private final Events events;
   private final int mostBytes;
   private final int mostUnacknowledged;
 
@@ -50,13 +50,13 @@ public final class Uplinks {
   /// @param mostBytes of one uplink
   /// @param mostUnacknowledged how many QoS 0 events of one device may wait for the broker
   public Uplinks(
-      Events lane,
+      Events events,
       int mostBytes,
       int mostUnacknowledged,
       InstantSource clock,
       RandomGenerator random,
       UplinkMetrics metrics) {
-    this.lane = lane;
+    this.events = events;
     this.mostBytes = mostBytes;
     this.mostUnacknowledged = mostUnacknowledged;
     this.clock = clock;
@@ -125,7 +125,7 @@ public final class Uplinks {
   /// reached: then it is dropped.
   public void will(DeviceKey device, Will will) {
     metrics.wills.increment();
-    if (!lane.tell(uplink(device, will.payload(), will.properties()), () -> {})) {
+    if (!events.tell(uplink(device, will.payload(), will.properties()), () -> {})) {
       metrics.droppedWills.increment();
     }
   }
@@ -181,7 +181,7 @@ public final class Uplinks {
   }
 
   private UplinkOutcome tell(DeliveryEvent event, Runnable confirmed) {
-    return lane.tell(event, confirmed)
+    return events.tell(event, confirmed)
         ? new Taken()
         : new Refused(ReasonCode.QUOTA_EXCEEDED, "too many events wait for the broker");
   }

@@ -34,7 +34,7 @@ class InboxDrainTest {
   private final HandLoop loop = new HandLoop();
   private final DrainedClient client = new DrainedClient(loop);
   private int acknowledged;
-  private final FullLane inbox = new FullLane();
+  private final FullEvents inbox = new FullEvents();
   private final DeviceSession session = aSession(DEVICE).at(client, SessionBuilder.shared(clock));
   private final InboxDrain drain = client.drain(inbox, session);
 
@@ -96,8 +96,8 @@ class InboxDrainTest {
     loop.turn();
   }
 
-  /// While the lane is full no end can be told, and the rows stay.
-  private static final class FullLane implements ParkedMessages {
+  /// While too many events wait for the broker no end can be told, and the rows stay.
+  private static final class FullEvents implements ParkedMessages {
     /// Limits the loop of a failing test.
     private static final int ENOUGH = 10;
 

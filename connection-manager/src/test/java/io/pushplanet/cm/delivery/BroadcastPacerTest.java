@@ -34,7 +34,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /// The pace of a broadcast, on a loop that is turned by hand.
-class BroadcastLaneTest {
+class BroadcastPacerTest {
   private static final AppId APP = new AppId("shop");
   private static final int ROOM = 10;
   private static final String PAYLOAD = "{}";
@@ -125,14 +125,14 @@ class BroadcastLaneTest {
 
   @Test
   void the_time_to_write_a_message_counts_from_the_frame() {
-    devices(BroadcastLane.SLICE + 1, QoS.AT_LEAST_ONCE);
+    devices(BroadcastPacer.SLICE + 1, QoS.AT_LEAST_ONCE);
 
     broadcast(Long.MAX_VALUE);
     loop.nowNanos += Duration.ofMillis(30).toNanos();
     loop.turn();
 
     var written = meters.get("cm.delivery.written").timer();
-    assertThat(written.count()).isEqualTo(BroadcastLane.SLICE + 1);
+    assertThat(written.count()).isEqualTo(BroadcastPacer.SLICE + 1);
     assertThat(written.mean(TimeUnit.MILLISECONDS)).isEqualTo(30);
   }
 
@@ -149,7 +149,7 @@ class BroadcastLaneTest {
 
     int before = 0;
     for (int now : sentBefore) {
-      assertThat(now - before).isLessThanOrEqualTo(BroadcastLane.SLICE);
+      assertThat(now - before).isLessThanOrEqualTo(BroadcastPacer.SLICE);
       before = now;
     }
     assertThat(sent()).isEqualTo(1_000);
@@ -157,7 +157,7 @@ class BroadcastLaneTest {
 
   @Test
   void after_a_slice_a_loop_has_twice_as_long_for_other_things() {
-    devices(3 * BroadcastLane.SLICE, QoS.AT_LEAST_ONCE);
+    devices(3 * BroadcastPacer.SLICE, QoS.AT_LEAST_ONCE);
 
     broadcast(Long.MAX_VALUE);
     while (sent() == 0) {
@@ -167,17 +167,17 @@ class BroadcastLaneTest {
     loop.turn();
     loop.nowNanos += Duration.ofMillis(4).toNanos() - 1;
     loop.turn();
-    assertThat(sent()).isEqualTo(BroadcastLane.SLICE);
+    assertThat(sent()).isEqualTo(BroadcastPacer.SLICE);
 
     loop.nowNanos++;
     loop.turnOnce();
     loop.turnOnce();
-    assertThat(sent()).isEqualTo(2 * BroadcastLane.SLICE);
+    assertThat(sent()).isEqualTo(2 * BroadcastPacer.SLICE);
   }
 
   @Test
   void a_loop_that_stood_still_meanwhile_rests_no_longer_than_another() {
-    devices(3 * BroadcastLane.SLICE, QoS.AT_LEAST_ONCE);
+    devices(3 * BroadcastPacer.SLICE, QoS.AT_LEAST_ONCE);
 
     broadcast(Long.MAX_VALUE);
     while (sent() == 0) {
@@ -189,12 +189,12 @@ class BroadcastLaneTest {
     loop.turnOnce();
     loop.turnOnce();
 
-    assertThat(sent()).isEqualTo(2 * BroadcastLane.SLICE);
+    assertThat(sent()).isEqualTo(2 * BroadcastPacer.SLICE);
   }
 
   @Test
   void an_error_of_one_device_is_answered_and_the_devices_behind_it_get_the_message() {
-    devices(2 * BroadcastLane.SLICE, QoS.AT_LEAST_ONCE);
+    devices(2 * BroadcastPacer.SLICE, QoS.AT_LEAST_ONCE);
     clients.get(5).breaks = true;
 
     broadcast(room(ROOM));
@@ -245,7 +245,7 @@ class BroadcastLaneTest {
   }
 
   private static long room(int messages) {
-    return (long) messages * (BroadcastLane.KERNEL_BYTES + PAYLOAD.length());
+    return (long) messages * (BroadcastPacer.KERNEL_BYTES + PAYLOAD.length());
   }
 
   private void devices(int count, QoS qos) {

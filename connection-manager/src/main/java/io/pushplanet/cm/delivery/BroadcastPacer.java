@@ -20,7 +20,7 @@ import java.util.List;
 /// The bytes in flight are bounded, because unread packets occupy kernel memory, about 2 KB for the
 /// smallest message. At QoS 1 a message is in flight until it is settled; at QoS 0 there is no
 /// acknowledgement, so it counts for [#UNHEARD].
-final class BroadcastLane {
+final class BroadcastPacer {
   /// A slice takes about 0.3 ms, and other work on the loop waits that long.
   static final int SLICE = 16;
 
@@ -54,7 +54,7 @@ final class BroadcastLane {
   private long unheardSinceNanos;
 
   /// @param mostBytes how many bytes may be in flight on this loop
-  BroadcastLane(Loop loop, long mostBytes, DeliveryMetrics metrics) {
+  BroadcastPacer(Loop loop, long mostBytes, DeliveryMetrics metrics) {
     this.loop = loop;
     this.mostBytes = mostBytes;
     this.metrics = metrics;

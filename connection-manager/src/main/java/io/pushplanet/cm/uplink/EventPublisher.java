@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 /// Publishes events to `push.events`: each is reported once the broker has confirmed it, and
 /// retried (every 200 to 400 ms) while the broker is away. At most `maxOpen` are unconfirmed at
 /// once. Thread-safe; does not block.
-public final class EventLane implements Events, AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(EventLane.class);
+public final class EventPublisher implements Events, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(EventPublisher.class);
 
   private final LanePublisher lane;
   private final int maxOpen;
@@ -36,7 +36,7 @@ public final class EventLane implements Events, AutoCloseable {
 
   private record Told(byte[] event, Runnable confirmed) {}
 
-  EventLane(LanePublisher lane, int maxOpen, RandomGenerator random, MeterRegistry meters) {
+  EventPublisher(LanePublisher lane, int maxOpen, RandomGenerator random, MeterRegistry meters) {
     this.lane = lane;
     this.maxOpen = maxOpen;
     this.random = random;

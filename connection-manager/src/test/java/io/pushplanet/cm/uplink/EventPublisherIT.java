@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-class EventLaneIT {
+class EventPublisherIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final AtomicBoolean away = new AtomicBoolean(true);
@@ -41,13 +41,13 @@ class EventLaneIT {
                 LanePublisher.Settings.DEFAULT,
                 RandomGenerator.getDefault(),
                 new SimpleMeterRegistry());
-        var lane =
-            new EventLane(
+        var events =
+            new EventPublisher(
                 publisher,
                 10,
                 RandomGenerator.getDefault(),
                 failingOnceAt("cm.uplink.events.retried"))) {
-      assertThat(lane.tell(uplink(), confirmed::incrementAndGet)).isTrue();
+      assertThat(events.tell(uplink(), confirmed::incrementAndGet)).isTrue();
       away.set(false);
 
       Eventually.within(PATIENCE, () -> assertThat(confirmed).hasValue(1));
@@ -65,12 +65,13 @@ class EventLaneIT {
                 LanePublisher.Settings.DEFAULT,
                 RandomGenerator.getDefault(),
                 failing);
-        var lane =
-            new EventLane(publisher, 1, RandomGenerator.getDefault(), new SimpleMeterRegistry())) {
-      assertThatThrownBy(() -> lane.tell(uplink(), () -> {}))
+        var events =
+            new EventPublisher(
+                publisher, 1, RandomGenerator.getDefault(), new SimpleMeterRegistry())) {
+      assertThatThrownBy(() -> events.tell(uplink(), () -> {}))
           .isInstanceOf(NoClassDefFoundError.class);
 
-      assertThat(lane.tell(uplink(), () -> {})).isTrue();
+      assertThat(events.tell(uplink(), () -> {})).isTrue();
     }
   }
 
