@@ -8,7 +8,6 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.lane.Lanes;
 import io.pushplanet.gateway.lane.Lanes.Lane;
 import io.pushplanet.gateway.order.Ticket;
@@ -86,10 +85,10 @@ public final class Delivery {
   /// @param redelivered whether the broker handed the batch out before
   /// @param ticket the batch's place in the lane: messages on their first way leave for devices'
   ///     nodes in the order of the tickets
-  /// @throws DeadItems when some items can never be handled and everything else is durable
+  /// @return items that can never be handled; everything else is durable
   /// @throws io.pushplanet.common.wire.MalformedWire when the body is not a batch
   /// @throws RuntimeException when something could not be made durable: hand the batch out again
-  public void deliver(Channel channel, byte[] body, boolean redelivered, Ticket ticket) {
+  public List<DeadItem> deliver(Channel channel, byte[] body, boolean redelivered, Ticket ticket) {
     List<DeadItem> dead = new ArrayList<>();
     List<Parcel> parcels =
         parcels(channel, WireForm.readBatch(body, Push.class, dead::add), redelivered);
@@ -101,7 +100,7 @@ public final class Delivery {
       }
       dead.addAll(deliver(channel, parcels, ticket));
     }
-    DeadItems.throwIfAny(dead);
+    return dead;
   }
 
   private List<Parcel> parcels(Channel channel, List<Push> pushes, boolean redelivered) {

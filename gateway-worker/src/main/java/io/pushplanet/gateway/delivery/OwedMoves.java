@@ -4,7 +4,6 @@ import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.database.DatabasePermits;
 import io.pushplanet.gateway.delivery.MoveStore.Moves;
-import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.parcel.SettledBefore;
@@ -38,10 +37,10 @@ final class OwedMoves {
   /// Writes what MySQL could not take when a batch was delivered; acknowledge it afterwards.
   ///
   /// @param body a batch of [Owed.Item] in wire form
-  /// @throws DeadItems when some of it can never be handled and all else is durable
+  /// @return what can never be handled; all else is durable
   /// @throws io.pushplanet.common.wire.MalformedWire when it is not a batch
   /// @throws RuntimeException while MySQL or the broker is away: hand the batch out again
-  void write(byte[] body) {
+  List<DeadItem> write(byte[] body) {
     List<DeadItem> dead = new ArrayList<>();
     List<Owed> owed =
         WireForm.readBatch(body, Owed.Item.class, dead::add).stream().map(Owed.Item::owed).toList();
@@ -55,7 +54,7 @@ final class OwedMoves {
       overMqtt.lookIntoInbox(left.parked(), outbox);
       outbox.settle();
     }
-    DeadItems.throwIfAny(dead);
+    return dead;
   }
 
   private Moves left(List<Owed> owed, Outbox outbox) {

@@ -11,7 +11,6 @@ import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.FanoutOrder;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.intake.BatchHandler;
-import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.intake.Subscription;
 import io.pushplanet.gateway.order.Ticket;
 import java.time.Duration;
@@ -145,12 +144,12 @@ final class FanoutOrders {
     }
 
     @Override
-    public void handle(byte[] body, boolean redelivered, Ticket ticket) {
+    public List<DeadItem> handle(byte[] body, boolean redelivered, Ticket ticket) {
       List<DeadItem> dead = new ArrayList<>();
       putOff(
           takeAll(WireForm.readBatch(body, FanoutOrder.class, dead::add), redelivered),
           redelivered);
-      DeadItems.throwIfAny(dead);
+      return dead;
     }
 
     /// Orders that share an AMQP message may be several apps', so they do not wait for each other,

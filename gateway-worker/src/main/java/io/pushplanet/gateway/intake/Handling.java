@@ -29,21 +29,31 @@ final class Handling {
   /// @return `done`, or `dead` when some of its items became dead letters
   /// @throws RuntimeException (or an Error) when the broker is to hand the message out again
   String handle(Subscription subscription, byte[] body, boolean redelivered, Ticket ticket) {
-    try {
-      subscription.handler().handle(body, redelivered, ticket);
+    List<DeadItem> dead = dead(subscription, body, redelivered, ticket);
+    if (dead.isEmpty()) {
       return "done";
-    } catch (DeadItems e) {
-      return bury(subscription, e.items());
+    }
+    deadLetters.bury(subscription.queue(), dead);
+    LOG.error(
+        "event=message_dead queue={} items={} reason=\"{}\"",
+        subscription.queue(),
+        dead.size(),
+        dead.getFirst().reason());
+    return "dead";
+  }
+
+  private List<DeadItem> dead(
+      Subscription subscription, byte[] body, boolean redelivered, Ticket ticket) {
+    try {
+      return subscription.handler().handle(body, redelivered, ticket);
     } catch (MalformedWire e) {
-      return bury(
-          subscription,
-          List.of(new DeadItem(body, requireNonNullElse(e.getMessage(), "malformed"))));
+      return List.of(new DeadItem(body, requireNonNullElse(e.getMessage(), "malformed")));
     } catch (RuntimeException | Error e) {
       if (!poisonCounter.tooMany(body, e)) {
         throw e;
       }
       LOG.error("event=message_poisoned queue={}", subscription.queue(), e);
-      return bury(subscription, handledSingly(subscription, body, ticket));
+      return handledSingly(subscription, body, ticket);
     }
   }
 
@@ -56,9 +66,7 @@ final class Handling {
     List<DeadItem> dead = new ArrayList<>();
     for (byte[] alone : WireForm.singly(body)) {
       try {
-        subscription.handler().handle(alone, true, ticket);
-      } catch (DeadItems e) {
-        dead.addAll(e.items());
+        dead.addAll(subscription.handler().handle(alone, true, ticket));
       } catch (RuntimeException | Error e) {
         if (!PoisonCounter.isBug(e)) {
           throw e;
@@ -68,17 +76,5 @@ final class Handling {
       }
     }
     return dead;
-  }
-
-  private String bury(Subscription subscription, List<DeadItem> dead) {
-    if (!dead.isEmpty()) {
-      deadLetters.bury(subscription.queue(), dead);
-      LOG.error(
-          "event=message_dead queue={} items={} reason=\"{}\"",
-          subscription.queue(),
-          dead.size(),
-          dead.getFirst().reason());
-    }
-    return dead.isEmpty() ? "done" : "dead";
   }
 }

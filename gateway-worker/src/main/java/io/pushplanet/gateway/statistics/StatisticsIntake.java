@@ -6,7 +6,6 @@ import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.delivery.DeliveryEvent;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
-import io.pushplanet.gateway.intake.DeadItems;
 import io.pushplanet.gateway.statistics.HeldEvents.Told;
 import io.pushplanet.gateway.statistics.RefusedEvents.Refusal;
 import io.pushplanet.gateway.statistics.StatisticsSettings.Writing;
@@ -89,15 +88,15 @@ public final class StatisticsIntake implements AutoCloseable {
   /// those that the database keeps refusing. Acknowledge the message afterwards.
   ///
   /// @param body a batch of [DeliveryEvent] in wire form
-  /// @throws DeadItems when some of them cannot be read and the others are written
+  /// @return those that cannot be read; the others are written
   /// @throws io.pushplanet.common.wire.MalformedWire when the body is no batch
   /// @throws RuntimeException when the events were not written: hand the message out again
-  public void take(byte[] body) {
+  public List<DeadItem> take(byte[] body) {
     inHand.incrementAndGet();
     try {
       List<DeadItem> dead = new ArrayList<>();
       writeAndSettle(body, WireForm.readBatch(body, DeliveryEvent.class, dead::add));
-      DeadItems.throwIfAny(dead);
+      return dead;
     } finally {
       inHand.decrementAndGet();
     }
@@ -105,7 +104,7 @@ public final class StatisticsIntake implements AutoCloseable {
 
   /// Does the same for an AMQP message of `push.early`, after a pause. Events that still cannot be
   /// written go back there, behind all others.
-  public void takeEarly(byte[] body) {
+  public List<DeadItem> takeEarly(byte[] body) {
     List<DeadItem> dead = new ArrayList<>();
     List<DeliveryEvent> events = WireForm.readBatch(body, DeliveryEvent.class, dead::add);
     try {
@@ -114,7 +113,7 @@ public final class StatisticsIntake implements AutoCloseable {
       throw interrupted(e);
     }
     writeAndSettle(body, events);
-    DeadItems.throwIfAny(dead);
+    return dead;
   }
 
   private void writeAndSettle(byte[] body, List<DeliveryEvent> events) {

@@ -1,11 +1,14 @@
 package io.pushplanet.gateway.delivery;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.access.Secret;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.Priority;
 import io.pushplanet.common.route.RouteStore;
 import io.pushplanet.common.session.SessionDirectory;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.alert.Alerts;
 import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
@@ -161,13 +164,13 @@ public final class DeliveryForTests {
   }
 
   /// @see Delivery#deliver
-  public void deliver(Channel channel, byte[] body, boolean redelivered, Ticket ticket) {
-    delivery.deliver(channel, body, redelivered, ticket);
+  public List<DeadItem> deliver(Channel channel, byte[] body, boolean redelivered, Ticket ticket) {
+    return delivery.deliver(channel, body, redelivered, ticket);
   }
 
   /// @see OwedMoves#write
   void writeOwed(byte[] body) {
-    owedMoves.write(body);
+    assertThat(owedMoves.write(body)).isEmpty();
   }
 
   /// @see DirectoryReturn#round

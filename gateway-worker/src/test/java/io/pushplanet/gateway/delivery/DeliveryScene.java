@@ -1,5 +1,7 @@
 package io.pushplanet.gateway.delivery;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
@@ -67,7 +69,7 @@ abstract class DeliveryScene {
   }
 
   void deliver(Channel channel, Push... pushes) {
-    delivery.deliver(channel, batch(pushes), false, Ticket.ofNoOrder());
+    assertThat(delivery.deliver(channel, batch(pushes), false, Ticket.ofNoOrder())).isEmpty();
   }
 
   static byte[] batch(Push... pushes) {

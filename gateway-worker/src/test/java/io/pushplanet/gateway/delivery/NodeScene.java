@@ -1,5 +1,7 @@
 package io.pushplanet.gateway.delivery;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
@@ -101,7 +103,7 @@ abstract class NodeScene {
     byte[] batch = DeliveryScene.batch(pushes);
     return lane.submit(() -> {
       try {
-        delivery.deliver(channel, batch, redelivered, ticket);
+        assertThat(delivery.deliver(channel, batch, redelivered, ticket)).isEmpty();
       } finally {
         ticket.pass();
       }

@@ -318,10 +318,12 @@ class FanoutOrdersIT {
   }
 
   private static void handle(BatchHandler handler, boolean redelivered, FanoutOrder... orders) {
-    handler.handle(
-        WireForm.join(Stream.of(orders).map(WireForm::write).toList()),
-        redelivered,
-        new Tickets().take());
+    assertThat(
+            handler.handle(
+                WireForm.join(Stream.of(orders).map(WireForm::write).toList()),
+                redelivered,
+                new Tickets().take()))
+        .isEmpty();
   }
 
   private static CompletableFuture<Void> handling(

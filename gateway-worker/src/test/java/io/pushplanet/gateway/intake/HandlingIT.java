@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Test;
 class HandlingIT extends IntakeScene {
   @Test
   void an_unreadable_message_is_kept_with_its_reason() throws Exception {
-    QueueConsumer consumer = consumer((body, again, _) -> WireForm.readBatch(body, Push.class));
+    QueueConsumer consumer =
+        consumer(taking((body, again) -> WireForm.readBatch(body, Push.class)));
     servers.lanes().publishAndWait(QUEUE, List.of("{\"id\":7}".getBytes(StandardCharsets.UTF_8)));
 
     consumer.start();
@@ -47,7 +48,7 @@ class HandlingIT extends IntakeScene {
         consumer((body, again, _) -> {
           List<DeadItem> dead = new ArrayList<>();
           consumed.addAll(WireForm.readBatch(body, String.class, dead::add));
-          DeadItems.throwIfAny(dead);
+          return dead;
         });
     lanes("\"a\"", "{}", "\"b\"", "[]");
 
@@ -64,13 +65,14 @@ class HandlingIT extends IntakeScene {
   void a_poisonous_item_is_buried_without_its_neighbours() throws Exception {
     Queue<String> consumed = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
-        consumer((body, again, _) -> {
-          List<String> items = WireForm.readBatch(body, String.class);
-          if (items.contains("bug")) {
-            throw new IllegalStateException("a parcel", new NullPointerException("a bug"));
-          }
-          consumed.addAll(items);
-        });
+        consumer(
+            taking((body, again) -> {
+              List<String> items = WireForm.readBatch(body, String.class);
+              if (items.contains("bug")) {
+                throw new IllegalStateException("a parcel", new NullPointerException("a bug"));
+              }
+              consumed.addAll(items);
+            }));
     lanes("\"a\"", "\"bug\"", "\"b\"");
 
     consumer.start();

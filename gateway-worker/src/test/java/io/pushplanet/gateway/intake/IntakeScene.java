@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -58,6 +59,14 @@ abstract class IntakeScene {
         new DeadLetters(servers.connections(), Clock.systemUTC(), meters),
         new Random(1),
         meters);
+  }
+
+  /// A handler that can handle every item.
+  static BatchHandler taking(BiConsumer<byte[], Boolean> takes) {
+    return (body, redelivered, _) -> {
+      takes.accept(body, redelivered);
+      return List.of();
+    };
   }
 
   void publishOneByOne(int messages) throws Exception {

@@ -7,6 +7,7 @@ import com.rabbitmq.client.Connection;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.testing.Eventually;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -23,10 +24,10 @@ class PrefetchIT extends IntakeScene {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     QueueConsumer consumer =
         widening(
-            (body, again, _) -> {
+            taking((body, again) -> {
               redelivered.add(again);
               awaitUninterruptibly(goesOn);
-            },
+            }),
             meters);
     try {
       publishOneByOne(100);
@@ -72,6 +73,7 @@ class PrefetchIT extends IntakeScene {
                   ticket.pass();
                   wide.countDown();
                   awaitUninterruptibly(wide);
+                  return List.of();
                 }),
             new SimpleMeterRegistry());
     try {
@@ -112,6 +114,7 @@ class PrefetchIT extends IntakeScene {
                     again.add(new String(body, StandardCharsets.US_ASCII));
                   }
                   awaitUninterruptibly(goesOn);
+                  return List.of();
                 }),
             meters);
     try {
@@ -147,7 +150,7 @@ class PrefetchIT extends IntakeScene {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     QueueConsumer consumer =
         widening(
-            (body, again, _) -> {
+            taking((body, again) -> {
               if (body.length < large) {
                 small.incrementAndGet();
                 awaitUninterruptibly(smallGoOn);
@@ -155,7 +158,7 @@ class PrefetchIT extends IntakeScene {
                 inHand.add(meters.get("pushplanet.intake.bytes").gauge().value());
                 awaitUninterruptibly(largeGoOn);
               }
-            },
+            }),
             meters);
     try {
       publishOneByOne(64);

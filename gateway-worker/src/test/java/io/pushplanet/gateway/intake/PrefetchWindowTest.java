@@ -2,6 +2,7 @@ package io.pushplanet.gateway.intake;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -10,8 +11,7 @@ class PrefetchWindowTest {
 
   private final AtomicInteger room = new AtomicInteger(4_096);
   private final PrefetchWindow window =
-      new PrefetchWindow(
-          new Subscription("queue", 32, 4_096, room::get, (body, redelivered, _) -> {}));
+      new PrefetchWindow(new Subscription("queue", 32, 4_096, room::get, (_, _, _) -> List.of()));
 
   private void take(int messages, int bytes) {
     for (int i = 0; i < messages; i++) {
@@ -136,8 +136,7 @@ class PrefetchWindowTest {
 
   @Test
   void it_keeps_its_size_without_a_larger_most_prefetch() {
-    PrefetchWindow fixed =
-        new PrefetchWindow(new Subscription("queue", 4, (body, redelivered, _) -> {}));
+    PrefetchWindow fixed = new PrefetchWindow(new Subscription("queue", 4, (_, _, _) -> List.of()));
     for (int i = 0; i < 4; i++) {
       fixed.take(ONE_PUSH, false);
     }

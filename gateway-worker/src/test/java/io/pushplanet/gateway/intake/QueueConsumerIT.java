@@ -40,7 +40,7 @@ class QueueConsumerIT extends IntakeScene {
     QueueConsumer consumer =
         consumer(
             watched(channels),
-            (body, again, _) -> consumed.add(new String(body, StandardCharsets.UTF_8)));
+            taking((body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8))));
     consumer.start();
     Eventually.within(SOON, () -> assertThat(consumer.connected()).isTrue());
 
@@ -70,7 +70,7 @@ class QueueConsumerIT extends IntakeScene {
       QueueConsumer consumer =
           consumer(
               connections,
-              (body, again, _) -> consumed.add(new String(body, StandardCharsets.UTF_8)));
+              taking((body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8))));
       consumer.start();
       Eventually.within(SOON, () -> assertThat(consumer.connected()).isTrue());
       int before = way.connections();
@@ -94,12 +94,13 @@ class QueueConsumerIT extends IntakeScene {
   private void expectHandedOutAgain(Runnable fails) throws Exception {
     Queue<Boolean> redelivered = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
-        consumer((body, again, _) -> {
-          redelivered.add(again);
-          if (!again) {
-            fails.run();
-          }
-        });
+        consumer(
+            taking((body, again) -> {
+              redelivered.add(again);
+              if (!again) {
+                fails.run();
+              }
+            }));
     servers.lanes().publishAndWait(QUEUE, List.of("{}".getBytes(StandardCharsets.UTF_8)));
 
     consumer.start();
@@ -116,7 +117,7 @@ class QueueConsumerIT extends IntakeScene {
     QueueConsumer consumer =
         consumer(
             servers.connections(),
-            (body, again, _) -> consumed.add(new String(body, StandardCharsets.UTF_8)),
+            taking((body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8))),
             meters);
     startResting(consumer, meters);
     assertThat(consumed).isEmpty();
@@ -134,7 +135,7 @@ class QueueConsumerIT extends IntakeScene {
     Queue<Channel> channels = new ConcurrentLinkedQueue<>();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     QueueConsumer consumer =
-        consumer(watched(channels), (body, again, _) -> redelivered.add(again), meters);
+        consumer(watched(channels), taking((body, again) -> redelivered.add(again)), meters);
     startResting(consumer, meters);
 
     // The first has declared the queues and is closed, the second consumes.
@@ -160,7 +161,7 @@ class QueueConsumerIT extends IntakeScene {
     QueueConsumer consumer =
         consumer(
             servers.connections(),
-            (body, again, _) -> consumed.add(new String(body, StandardCharsets.UTF_8)),
+            taking((body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8))),
             meters);
     startResting(consumer, meters);
 
@@ -185,11 +186,12 @@ class QueueConsumerIT extends IntakeScene {
   void a_stop_hands_messages_that_are_not_begun_to_others_at_once() throws Exception {
     Queue<CountDownLatch> begun = new ConcurrentLinkedQueue<>();
     QueueConsumer consumer =
-        consumer((body, again, _) -> {
-          CountDownLatch goesOn = new CountDownLatch(1);
-          begun.add(goesOn);
-          awaitUninterruptibly(goesOn);
-        });
+        consumer(
+            taking((body, again) -> {
+              CountDownLatch goesOn = new CountDownLatch(1);
+              begun.add(goesOn);
+              awaitUninterruptibly(goesOn);
+            }));
     publishOneByOne(10);
     consumer.start();
     Eventually.within(SOON, () -> assertThat(begun).hasSize(4));
@@ -230,7 +232,7 @@ class QueueConsumerIT extends IntakeScene {
               stopped.get().stop();
               return connection;
             }),
-            (body, again, _) -> consumed.add(new String(body, StandardCharsets.UTF_8)));
+            taking((body, again) -> consumed.add(new String(body, StandardCharsets.UTF_8))));
     stopped.set(consumer);
     publishOneByOne(1);
 
@@ -259,10 +261,10 @@ class QueueConsumerIT extends IntakeScene {
               new Subscription(
                   QUEUE,
                   1,
-                  (body, again, _) -> {
+                  taking((body, again) -> {
                     begun.countDown();
                     awaitUninterruptibly(goesOn);
-                  }),
+                  })),
               new SimpleMeterRegistry());
       consumers.add(consumer);
       process.registerBean(name, QueueConsumer.class, () -> consumer);

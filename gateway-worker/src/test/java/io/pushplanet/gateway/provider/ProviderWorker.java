@@ -1,5 +1,7 @@
 package io.pushplanet.gateway.provider;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.pushplanet.common.delivery.Channel;
@@ -50,8 +52,10 @@ final class ProviderWorker implements AutoCloseable {
   }
 
   void deliver(Channel channel, Push push) {
-    delivery.deliver(
-        channel, WireForm.join(List.of(WireForm.write(push))), false, Ticket.ofNoOrder());
+    assertThat(
+            delivery.deliver(
+                channel, WireForm.join(List.of(WireForm.write(push))), false, Ticket.ofNoOrder()))
+        .isEmpty();
   }
 
   /// The lanes of priority `normal`, not started.

@@ -19,6 +19,7 @@ import io.pushplanet.common.message.MessageIds;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
+import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.intake.BatchHandler;
@@ -186,13 +187,13 @@ class EarlyEventsIT {
   }
 
   private interface Taking {
-    void take(byte[] body);
+    List<DeadItem> take(byte[] body);
   }
 
   private static BatchHandler counting(AtomicInteger looks, Taking taking) {
     return (body, _, _) -> {
       looks.incrementAndGet();
-      taking.take(body);
+      return taking.take(body);
     };
   }
 
