@@ -169,19 +169,23 @@ class DeliveryConfiguration {
   }
 
   @Bean
+  MoveStore moveStore(
+      DataSource database, LanePublisher publisher, Clock clock, DeliveryMetrics metrics) {
+    return new MoveStore(
+        new InboxStore(database, publisher, clock),
+        new LaterStore(database),
+        new DatabaseCircuitBreaker(System::nanoTime),
+        metrics);
+  }
+
+  @Bean
   Outboxes outboxes(
-      DataSource database,
+      MoveStore moves,
       LanePublisher publisher,
       RetrySchedule retries,
       MqttDelivery overMqtt,
       Clock clock,
       DeliveryMetrics metrics) {
-    MoveStore moves =
-        new MoveStore(
-            new InboxStore(database, publisher, clock),
-            new LaterStore(database),
-            new DatabaseCircuitBreaker(System::nanoTime),
-            metrics);
     return new Outboxes(moves, publisher, retries, clock, metrics, overMqtt::lookIntoInbox);
   }
 
@@ -210,10 +214,15 @@ class DeliveryConfiguration {
 
   @Bean
   OwedMoves owedMoves(
-      SettledBefore settledBefore, MqttDelivery overMqtt, Outboxes outboxes, Lanes lanes) {
+      SettledBefore settledBefore,
+      MqttDelivery overMqtt,
+      MoveStore moves,
+      Outboxes outboxes,
+      Lanes lanes) {
     return new OwedMoves(
         settledBefore,
         overMqtt,
+        moves,
         outboxes,
         lanes.lane(Channel.MQTT, Priority.NORMAL).databasePermits());
   }

@@ -12,7 +12,6 @@ import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.wire.DeadItem;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.database.DatabasePermits;
-import io.pushplanet.gateway.delivery.MoveStore.Moves;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
@@ -40,7 +39,6 @@ final class Outbox implements AutoCloseable {
   /// The reason of a parked message whose node could not be asked to look.
   static final String DRAIN_FAILED = "drain_failed";
 
-  private final MoveStore moves;
   private final Confirms lanes;
   private final DatabasePermits databasePermits;
   private final RetrySchedule retries;
@@ -90,7 +88,6 @@ final class Outbox implements AutoCloseable {
       Clock clock,
       DeliveryMetrics metrics,
       BiConsumer<List<Parcel>, Outbox> onParked) {
-    this.moves = moves;
     this.lanes = lanes;
     this.databasePermits = databasePermits;
     this.retries = retries;
@@ -241,13 +238,6 @@ final class Outbox implements AutoCloseable {
     now.elsewhere.forEach(
         (lane, pushes) -> pushes.forEach(push -> lanes.publish(lane, WireForm.write(push))));
     now.events.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
-  }
-
-  /// Makes durable what was owed to MySQL.
-  ///
-  /// @throws RuntimeException when some of it may not be durable: do not acknowledge
-  void write(Moves owed) {
-    databasePermits.withPermit(() -> moves.write(owed));
   }
 
   /// The end: returns when everything is durable and confirmed.

@@ -40,16 +40,6 @@ final class Outboxes {
     this.onParked = onParked;
   }
 
-  /// @see MoveStore#mayTry
-  boolean mayTry() {
-    return moves.mayTry();
-  }
-
-  /// @see MoveStore#gotNoAnswer
-  void gotNoAnswer() {
-    moves.gotNoAnswer();
-  }
-
   /// @param databasePermits of the lane; its outboxes share them
   Outbox outbox(DatabasePermits databasePermits) {
     return new Outbox(

@@ -20,16 +20,19 @@ import org.springframework.dao.DataAccessException;
 final class OwedMoves {
   private final SettledBefore settledBefore;
   private final MqttDelivery overMqtt;
+  private final MoveStore store;
   private final Outboxes outboxes;
   private final DatabasePermits databasePermits;
 
   OwedMoves(
       SettledBefore settledBefore,
       MqttDelivery overMqtt,
+      MoveStore store,
       Outboxes outboxes,
       DatabasePermits databasePermits) {
     this.settledBefore = settledBefore;
     this.overMqtt = overMqtt;
+    this.store = store;
     this.outboxes = outboxes;
     this.databasePermits = databasePermits;
   }
@@ -44,13 +47,13 @@ final class OwedMoves {
     List<DeadItem> dead = new ArrayList<>();
     List<Owed> owed =
         WireForm.readBatch(body, Owed.Item.class, dead::add).stream().map(Owed.Item::owed).toList();
-    if (!outboxes.mayTry()) {
+    if (!store.mayTry()) {
       // While MySQL hangs this would hold permits that deliveries need.
       throw new IllegalStateException("MySQL is not tried just now");
     }
     try (Outbox outbox = outboxes.outbox(databasePermits)) {
       Moves left = databasePermits.withPermit(() -> left(owed, outbox));
-      outbox.write(left);
+      databasePermits.withPermit(() -> store.write(left));
       overMqtt.lookIntoInbox(left.parked(), outbox);
       outbox.settle();
     }
@@ -85,7 +88,7 @@ final class OwedMoves {
     try {
       return settledBefore.mustCheck(parcels);
     } catch (DataAccessException e) {
-      outboxes.gotNoAnswer();
+      store.gotNoAnswer();
       throw e;
     }
   }

@@ -74,8 +74,9 @@ public final class DeliveryForTests {
     MqttDelivery overMqtt =
         wiring.mqttDelivery(its.directory, health, its.nodes, NODES, retries, its.clock, metrics);
     directoryReturn = wiring.directoryReturn(its.directory, health, its.database, its.clock);
+    MoveStore moves = wiring.moveStore(its.database, its.servers.lanes(), its.clock, metrics);
     Outboxes outboxes =
-        wiring.outboxes(its.database, its.servers.lanes(), retries, overMqtt, its.clock, metrics);
+        wiring.outboxes(moves, its.servers.lanes(), retries, overMqtt, its.clock, metrics);
     lanes = new Lanes(its.providers, its.maxInFlight, POOL_SIZE, its.meters);
     delivery =
         wiring.delivery(
@@ -89,7 +90,7 @@ public final class DeliveryForTests {
             its.database,
             its.clock,
             metrics);
-    owedMoves = wiring.owedMoves(settledBefore, overMqtt, outboxes, lanes);
+    owedMoves = wiring.owedMoves(settledBefore, overMqtt, moves, outboxes, lanes);
     consumers =
         wiring.laneConsumers(
             its.servers.connections(),
