@@ -110,6 +110,11 @@ public record Push(
     return attempt > 0 || waited != null;
   }
 
+  /// Whether no worker has tried it or put it off, over this or an earlier channel.
+  public boolean onFirstWay() {
+    return !cameBack() && tried.isEmpty();
+  }
+
   public Push to(List<Recipient> others) {
     return with(others, attempt, tried, audience, waited, errors, inInbox);
   }

@@ -48,6 +48,10 @@ public final class Delivery {
   /// such message costs a look into MySQL.
   static final Duration LONG_AGO = Duration.ofSeconds(30);
 
+  /// A message for at least so many recipients in one batch counts as a broadcast: one look into
+  /// MySQL covers them all.
+  private static final int BROADCAST = 32;
+
   private final Lanes lanes;
   private final MqttDelivery overMqtt;
   private final ProviderDelivery overProviders;
@@ -107,7 +111,7 @@ public final class Delivery {
     Instant now = clock.instant();
     List<Parcel> parcels = new ArrayList<>();
     for (Push push : pushes) {
-      boolean repeat = redelivered || push.cameBack() || !push.tried().isEmpty();
+      boolean repeat = redelivered || !push.onFirstWay();
       if (!repeat) {
         metrics.takenUp(channel, push, now);
       }
@@ -115,7 +119,7 @@ public final class Delivery {
         metrics.redelivered(channel, push.recipients().size());
       }
       for (Recipient recipient : push.recipients()) {
-        boolean waited = push.cameBack() || !push.tried().isEmpty() || isOld(push, recipient, now);
+        boolean waited = !push.onFirstWay() || isOld(push, recipient, now);
         parcels.add(new Parcel(push, recipient, repeat, waited));
       }
     }
@@ -126,7 +130,7 @@ public final class Delivery {
   /// its acceptance; they are asked about together ([#cancelled]), unless they are for users.
   private static boolean isOld(Push push, Recipient recipient, Instant now) {
     return push.acceptedAt().plus(LONG_AGO).isBefore(now)
-        && (recipient.user() != null || push.recipients().size() < NodeDelivery.MANY);
+        && (recipient.user() != null || push.recipients().size() < BROADCAST);
   }
 
   /// @return dead letters for parcels that failed too often
@@ -230,7 +234,7 @@ public final class Delivery {
   private Set<MessageId> cancelled(List<Parcel> parcels, Lane lane) {
     Set<MessageId> broadcasts = new HashSet<>();
     for (Parcel parcel : parcels) {
-      if (parcel.push().recipients().size() >= NodeDelivery.MANY) {
+      if (parcel.push().recipients().size() >= BROADCAST) {
         broadcasts.add(parcel.push().id());
       }
     }

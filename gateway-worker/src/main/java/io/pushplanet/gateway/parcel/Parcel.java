@@ -13,7 +13,7 @@ import java.util.List;
 public record Parcel(Push push, Recipient recipient, boolean repeat, boolean waited) {
   /// One that was addressed just now, unless it was put off or tried before.
   public Parcel(Push push, Recipient recipient, boolean repeat) {
-    this(push, recipient, repeat, push.cameBack() || !push.tried().isEmpty());
+    this(push, recipient, repeat, !push.onFirstWay());
   }
 
   public DeviceKey key() {
