@@ -33,7 +33,10 @@ public record LiveActivity(
   ///
   /// @param id Apple's
   /// @param keepsNewest whether Apple keeps the newest message for devices that are away
-  public record BroadcastChannel(String id, boolean keepsNewest) {}
+  public record BroadcastChannel(String id, boolean keepsNewest) {
+    /// "the maximum payload size is 5 KB (5120 bytes)".
+    public static final int LARGEST_PAYLOAD_BYTES = 5_120;
+  }
 
   /// What happens to the activity.
   public enum Event {

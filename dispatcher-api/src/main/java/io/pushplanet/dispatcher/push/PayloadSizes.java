@@ -3,10 +3,12 @@ package io.pushplanet.dispatcher.push;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.message.DeliveryOptions;
 import io.pushplanet.common.message.LiveActivity;
+import io.pushplanet.common.message.LiveActivity.BroadcastChannel;
 import io.pushplanet.common.message.Overrides;
 import io.pushplanet.common.message.Route;
 import io.pushplanet.common.message.target.ApnsPushType;
 import io.pushplanet.common.message.target.Audience;
+import io.pushplanet.common.message.target.WebPushSubscription;
 import io.pushplanet.common.route.DeviceRoute;
 import io.pushplanet.dispatcher.problem.FieldError;
 import io.pushplanet.dispatcher.problem.ProblemCode;
@@ -23,18 +25,13 @@ import tools.jackson.databind.node.ObjectNode;
 final class PayloadSizes {
   private static final int APNS = ApnsPushType.ALERT.largestPayloadBytes();
 
-  /// https://developer.apple.com/documentation/usernotifications/sending-broadcast-push-notification-requests-to-apns
-  private static final int APNS_BROADCAST = 5_120;
-
   /// https://firebase.google.com/docs/cloud-messaging/concept-options#notifications_and_data_messages
   private static final int FCM = 4_096;
 
   /// For messages to topics (https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode).
   private static final int FCM_TOPIC = 2_048;
 
-  /// A body of 4,096 bytes, without the bytes that encryption adds
-  /// (https://www.rfc-editor.org/rfc/rfc8291#section-4).
-  private static final int WEB_PUSH = 3_993;
+  private static final int WEB_PUSH = WebPushSubscription.LARGEST_MESSAGE_BYTES;
 
   /// The body without its tokens
   /// (https://developer.huawei.com/consumer/en/doc/HMSCore-References/https-send-api-0000001050986197).
@@ -129,7 +126,7 @@ final class PayloadSizes {
             errors);
       } else {
         // An activity that goes over a channel has no token.
-        int most = activity.token() == null ? APNS_BROADCAST : APNS;
+        int most = activity.token() == null ? BroadcastChannel.LARGEST_PAYLOAD_BYTES : APNS;
         compare(
             "/live_activity", "APNs", PayloadMeasure.liveActivity(request, activity), most, errors);
       }

@@ -25,10 +25,6 @@ import tools.jackson.databind.node.ObjectNode;
 /// A message in APNs' format
 /// (https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns).
 record ApnsNotification(List<Field> headers, byte[] payload) {
-  /// "the maximum payload size is 5 KB (5120 bytes)" of a broadcast
-  /// (https://developer.apple.com/documentation/usernotifications/sending-broadcast-push-notification-requests-to-apns).
-  static final int LARGEST_BROADCAST_BYTES = 5_120;
-
   private static final JsonMapper JSON = WireForm.mapper();
 
   /// @param type of the token; a Live Activity has a token of its own
@@ -87,7 +83,7 @@ record ApnsNotification(List<Field> headers, byte[] payload) {
     LiveActivity activity = push.overrides().liveActivity();
     return activity == null || activity.channel() == null
         ? type.largestPayloadBytes()
-        : LARGEST_BROADCAST_BYTES;
+        : BroadcastChannel.LARGEST_PAYLOAD_BYTES;
   }
 
   private static void putIfPresent(ObjectNode object, String field, @Nullable Instant time) {

@@ -148,9 +148,10 @@ final class ChannelKeeper {
   private Answer withKey(Wanted wanted, Function<ApnsKey, Answer> request) {
     return switch (credentials.apns(wanted.app(), wanted.environment())) {
       case CredentialLookup.Missing<Apns> _ -> new Answer.Refused("no_credential");
-      case CredentialLookup.Unreadable<Apns> _ -> new Answer.Refused("credential_unreadable");
+      case CredentialLookup.Unreadable<Apns> _ ->
+          new Answer.Refused(CredentialLookup.Unreadable.REASON);
       case CredentialLookup.Paused<Apns> _ ->
-          new Answer.NotNow("credential_paused", BroadcastChannels.REST);
+          new Answer.NotNow(CredentialLookup.Paused.REASON, BroadcastChannels.REST);
       case CredentialLookup.Unavailable<Apns> _ ->
           new Answer.NotNow("credentials_unavailable", BroadcastChannels.REST);
       case CredentialLookup.Found<Apns>(Apns credential, var _) ->

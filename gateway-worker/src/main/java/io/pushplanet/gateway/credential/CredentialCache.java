@@ -168,7 +168,7 @@ public final class CredentialCache implements AutoCloseable {
   private void forget(Key key) {
     CredentialLookup<? extends Credential> before = cache.getIfPresent(key);
     cache.invalidate(key);
-    String why = pausedBecause(before).orElse(CredentialPauses.UNREADABLE);
+    String why = pausedBecause(before).orElse(CredentialLookup.Unreadable.REASON);
     Runnable goOn = () -> goOn(key, why);
     replacements.execute(goOn);
     CompletableFuture.delayedExecutor(SETTLED.toMillis(), TimeUnit.MILLISECONDS, replacements)

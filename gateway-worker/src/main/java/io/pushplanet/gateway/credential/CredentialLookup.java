@@ -13,10 +13,16 @@ public sealed interface CredentialLookup<C extends Credential> {
   /// there.
   ///
   /// @param why the provider's word
-  record Paused<C extends Credential>(String why) implements CredentialLookup<C> {}
+  record Paused<C extends Credential>(String why) implements CredentialLookup<C> {
+    /// Why a message that waits for it was not sent.
+    public static final String REASON = "credential_paused";
+  }
 
   /// It does not open with this master key, or is no such credential.
-  record Unreadable<C extends Credential>(String why) implements CredentialLookup<C> {}
+  record Unreadable<C extends Credential>(String why) implements CredentialLookup<C> {
+    /// Why a message that waits for it was not sent.
+    public static final String REASON = "credential_unreadable";
+  }
 
   /// The database does not answer.
   record Unavailable<C extends Credential>(String why) implements CredentialLookup<C> {}

@@ -34,11 +34,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 final class CredentialPauses {
   private static final Logger LOG = LoggerFactory.getLogger(CredentialPauses.class);
 
-  /// The reason of a message for which no request was made.
-  static final String PAUSED = "credential_paused";
-
-  static final String UNREADABLE = "credential_unreadable";
-
   /// How soon the provider is asked about a refused credential, because the refusal may have been a
   /// slip.
   static final Duration FIRST_PROBE = Duration.ofSeconds(5);
@@ -170,7 +165,11 @@ final class CredentialPauses {
             ? reason.substring(0, reason.length() - BY_NEARLY_EVERY_DEVICE.length())
             : reason;
     try {
-      later.bringAllForward(app, lanes, List.of(PAUSED, UNREADABLE, word), clock.instant());
+      later.bringAllForward(
+          app,
+          lanes,
+          List.of(CredentialLookup.Paused.REASON, CredentialLookup.Unreadable.REASON, word),
+          clock.instant());
     } catch (DataAccessException | TransactionException e) {
       LOG.warn("event=later_not_brought_forward appId={} reason=\"{}\"", app, e.toString());
     }

@@ -64,7 +64,8 @@ public final class CredentialGate {
       case CredentialLookup.Missing<C> _ ->
           Collections.nCopies(recipients, new Rejected(0, "no_credential"));
       case CredentialLookup.Unreadable<C> _ ->
-          Collections.nCopies(recipients, new CredentialFault(0, "credential_unreadable"));
+          Collections.nCopies(
+              recipients, new CredentialFault(0, CredentialLookup.Unreadable.REASON));
       case CredentialLookup.Unavailable<C> _ ->
           Collections.nCopies(
               recipients, new PutOff(0, "credentials_unavailable", CREDENTIALS_REST));
@@ -83,7 +84,7 @@ public final class CredentialGate {
   }
 
   private static DeliveryOutcome paused() {
-    return new CredentialFault(0, "credential_paused");
+    return new CredentialFault(0, CredentialLookup.Paused.REASON);
   }
 
   private static boolean isAccepted(DeliveryOutcome outcome) {

@@ -3,6 +3,7 @@ package io.pushplanet.gateway.webpush;
 import com.google.crypto.tink.subtle.EllipticCurves;
 import com.google.crypto.tink.subtle.EllipticCurves.CurveType;
 import com.google.crypto.tink.subtle.EllipticCurves.PointFormatType;
+import io.pushplanet.common.message.target.WebPushSubscription;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -25,9 +26,6 @@ final class Encryption {
   /// (https://www.rfc-editor.org/rfc/rfc8291#section-4).
   static final int LARGEST_BODY_BYTES = 4_096;
 
-  /// The room that this leaves for the message: without salt, record size, key, delimiter and tag.
-  static final int LARGEST_MESSAGE_BYTES = 3_993;
-
   private static final int SALT_BYTES = 16;
   private static final int POINT_BYTES = 65;
   private static final int KEY_BYTES = 16;
@@ -47,7 +45,7 @@ final class Encryption {
     this.random = random;
   }
 
-  /// @param message at most [#LARGEST_MESSAGE_BYTES]
+  /// @param message at most [WebPushSubscription#LARGEST_MESSAGE_BYTES]
   byte[] seal(byte[] message, BrowserSubscription browser) {
     byte[] salt = new byte[SALT_BYTES];
     random.nextBytes(salt);
@@ -60,7 +58,7 @@ final class Encryption {
 
   static byte[] seal(byte[] message, BrowserSubscription browser, KeyPair ephemeral, byte[] salt)
       throws GeneralSecurityException {
-    if (message.length > LARGEST_MESSAGE_BYTES) {
+    if (message.length > WebPushSubscription.LARGEST_MESSAGE_BYTES) {
       throw new IllegalArgumentException("a message of " + message.length + " bytes");
     }
     byte[] point =

@@ -130,7 +130,7 @@ final class WebPushProvider implements Provider {
       Push push, BrowserSubscription browser, VapidKey key, List<InetAddress> addresses) {
     Instant now = waits.clock().instant();
     WebPushMessage message = WebPushMessage.of(push, now);
-    if (message.text().length > Encryption.LARGEST_MESSAGE_BYTES) {
+    if (message.text().length > WebPushSubscription.LARGEST_MESSAGE_BYTES) {
       return new Rejected(0, "payload_too_large");
     }
     List<Field> headers = new ArrayList<>(message.headers());

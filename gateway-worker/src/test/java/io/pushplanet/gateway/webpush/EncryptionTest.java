@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.crypto.tink.subtle.EllipticCurves;
 import com.google.crypto.tink.subtle.EllipticCurves.CurveType;
 import com.google.crypto.tink.subtle.EllipticCurves.PointFormatType;
+import io.pushplanet.common.message.target.WebPushSubscription;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
 import java.security.SecureRandom;
@@ -46,10 +47,10 @@ class EncryptionTest {
   void the_longest_message_fills_the_body_and_one_byte_more_is_refused() {
     Encryption encryption = new Encryption(new SecureRandom());
 
-    assertThat(encryption.seal(new byte[Encryption.LARGEST_MESSAGE_BYTES], BROWSER))
+    assertThat(encryption.seal(new byte[WebPushSubscription.LARGEST_MESSAGE_BYTES], BROWSER))
         .hasSize(Encryption.LARGEST_BODY_BYTES);
     assertThatThrownBy(
-            () -> encryption.seal(new byte[Encryption.LARGEST_MESSAGE_BYTES + 1], BROWSER))
+            () -> encryption.seal(new byte[WebPushSubscription.LARGEST_MESSAGE_BYTES + 1], BROWSER))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

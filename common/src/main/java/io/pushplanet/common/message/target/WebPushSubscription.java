@@ -9,6 +9,10 @@ import java.time.Instant;
 /// @param registeredAt compared with the time since which the push service calls the subscription
 ///     gone
 public record WebPushSubscription(String json, Instant registeredAt) {
+  /// A body of 4,096 bytes without what encryption adds: salt, record size, key, delimiter and tag
+  /// (https://www.rfc-editor.org/rfc/rfc8291#section-4).
+  public static final int LARGEST_MESSAGE_BYTES = 3_993;
+
   @Override
   public String toString() {
     return "WebPushSubscription[***]";
