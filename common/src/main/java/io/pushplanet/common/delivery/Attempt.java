@@ -169,8 +169,8 @@ public record Attempt(
     return new Attempt(null, at, AttemptResult.CANCELLED, "cancelled", null);
   }
 
-  /// The first `longest` letters. A provider's words may be of any length, but a timeline's columns
-  /// are limited. A surrogate pair is not split.
+  /// The first `longest` letters. A provider's words may be of any length, but columns are limited.
+  /// A surrogate pair is not split.
   public static String shortened(String words, int longest) {
     if (words.length() <= longest) {
       return words;

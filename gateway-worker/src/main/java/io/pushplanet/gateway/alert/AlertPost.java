@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.alert;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.Attempt;
 import java.io.IOException;
 import java.sql.Timestamp;
 import java.time.Clock;
@@ -115,7 +116,7 @@ final class AlertPost {
     database.update(
         "UPDATE alerts SET %s = ?, %s = ? WHERE id = ?".formatted(name.due, name.problem),
         givenUp ? null : Timestamp.from(next),
-        problem.length() > LONGEST_PROBLEM ? problem.substring(0, LONGEST_PROBLEM) : problem,
+        Attempt.shortened(problem, LONGEST_PROBLEM),
         due.alert().id());
     count(givenUp ? "given_up" : "failed");
   }

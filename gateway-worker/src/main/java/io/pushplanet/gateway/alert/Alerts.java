@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.alert;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.message.AppId;
 import java.sql.Timestamp;
 import java.time.Clock;
@@ -69,11 +70,11 @@ public final class Alerts {
             INSERT IGNORE INTO alerts (alert_key, kind, app_id, subject, text, at, send_at, mail_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            cut(kind.word() + "/" + key, LONGEST_KEY),
+            Attempt.shortened(kind.word() + "/" + key, LONGEST_KEY),
             kind.word(),
             app.value(),
-            cut(subject, LONGEST_KEY),
-            cut(text, LONGEST_TEXT),
+            Attempt.shortened(subject, LONGEST_KEY),
+            Attempt.shortened(text, LONGEST_TEXT),
             now,
             channels.contains(AlertChannel.Name.WEBHOOK) ? now : null,
             channels.contains(AlertChannel.Name.MAIL) ? now : null);
@@ -102,9 +103,5 @@ public final class Alerts {
             Kind.CREDENTIAL_EXPIRES.word(),
             MAX_TRIMMED_AT_ONCE);
     return trimmed == MAX_TRIMMED_AT_ONCE;
-  }
-
-  private static String cut(String text, int most) {
-    return text.length() <= most ? text : text.substring(0, most);
   }
 }

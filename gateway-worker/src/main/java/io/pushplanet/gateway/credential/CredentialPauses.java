@@ -3,6 +3,7 @@ package io.pushplanet.gateway.credential;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.pushplanet.common.change.Change;
 import io.pushplanet.common.change.ChangeFeed;
+import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.lane.Topology;
 import io.pushplanet.common.message.AppId;
@@ -46,6 +47,7 @@ final class CredentialPauses {
   static final String BY_NEARLY_EVERY_DEVICE = " for nearly every device";
 
   private static final String WORKER = "gateway-worker";
+  private static final int LONGEST_REASON = 128;
 
   private final DataSource source;
   private final JdbcTemplate database;
@@ -83,7 +85,7 @@ final class CredentialPauses {
                 WHERE id = ? AND state IN ('active', 'overlapping') AND paused_at IS NULL
                 """,
                 Timestamp.from(now),
-                reason.length() > 128 ? reason.substring(0, 128) : reason,
+                Attempt.shortened(reason, LONGEST_REASON),
                 Timestamp.from(now.plus(firstProbe)),
                 id);
         if (paused > 0) {

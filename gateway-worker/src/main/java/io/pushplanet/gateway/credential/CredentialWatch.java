@@ -2,6 +2,7 @@ package io.pushplanet.gateway.credential;
 
 import io.pushplanet.common.access.CredentialUnreadable;
 import io.pushplanet.common.access.CredentialVault;
+import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.gateway.credential.CredentialProbe.Verdict;
 import java.sql.Timestamp;
@@ -220,7 +221,7 @@ final class CredentialWatch {
         WHERE id = ? AND (paused_at IS NOT NULL) = ?
         """,
         verdict,
-        reason.length() > LONGEST_REASON ? reason.substring(0, LONGEST_REASON) : reason,
+        Attempt.shortened(reason, LONGEST_REASON),
         Timestamp.from(clock.instant()),
         claim,
         next == null ? null : Timestamp.from(next),

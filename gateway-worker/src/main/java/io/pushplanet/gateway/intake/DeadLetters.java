@@ -6,6 +6,7 @@ import com.rabbitmq.client.MessageProperties;
 import com.rabbitmq.client.ShutdownSignalException;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.lane.BriefConnection;
 import io.pushplanet.common.lane.BrokerUnavailable;
 import io.pushplanet.common.lane.Topology;
@@ -85,8 +86,6 @@ public final class DeadLetters {
   private static String shortened(String reason) {
     String line = reason.lines().findFirst().orElse("");
     byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
-    return bytes.length <= LONGEST_REASON
-        ? line
-        : line.substring(0, Math.min(line.length(), LONGEST_REASON / 4));
+    return bytes.length <= LONGEST_REASON ? line : Attempt.shortened(line, LONGEST_REASON / 4);
   }
 }

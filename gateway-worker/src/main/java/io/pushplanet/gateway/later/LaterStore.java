@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.later;
 
+import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.MessageId;
 import io.pushplanet.gateway.database.Deadlocks;
@@ -275,6 +276,6 @@ public final class LaterStore {
   }
 
   private static String shortened(String reason) {
-    return reason.length() <= LONGEST_REASON ? reason : reason.substring(0, LONGEST_REASON);
+    return Attempt.shortened(reason, LONGEST_REASON);
   }
 }

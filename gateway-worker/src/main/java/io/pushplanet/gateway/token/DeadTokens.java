@@ -2,6 +2,7 @@ package io.pushplanet.gateway.token;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.common.device.DeviceId;
 import io.pushplanet.common.message.AppId;
@@ -29,6 +30,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// reason. Thread-safe.
 public final class DeadTokens {
   private static final Logger LOG = LoggerFactory.getLogger(DeadTokens.class);
+  private static final int LONGEST_REASON = 64;
 
   private final JdbcTemplate database;
   private final RouteStore routes;
@@ -159,7 +161,6 @@ public final class DeadTokens {
   private Fate forget(
       AppId app, DeviceId device, Channel channel, Recipient.Registered token, Death death) {
     Instant since = death.since();
-    String reason = death.reason();
     int changed =
         database.update(
             """
@@ -167,7 +168,7 @@ public final class DeadTokens {
             WHERE app_id = ? AND device_id = ? AND channel = ? AND token = ? AND registered_at <= ? AND dead_at IS NULL
             """,
             Timestamp.from(clock.instant()),
-            reason.length() > 64 ? reason.substring(0, 64) : reason,
+            Attempt.shortened(death.reason(), LONGEST_REASON),
             app.value(),
             device.value(),
             channel.word(),

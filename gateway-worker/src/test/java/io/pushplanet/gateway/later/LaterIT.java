@@ -4,6 +4,7 @@ import static io.pushplanet.common.testing.PushBuilder.aPush;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.pushplanet.common.delivery.Attempt;
 import io.pushplanet.common.lane.BrokerUnavailable;
 import io.pushplanet.common.message.AppId;
 import io.pushplanet.common.message.Content;
@@ -199,6 +200,16 @@ class LaterIT {
       assertThat(brought).isEqualTo(paused.size());
       assertThat(rowsRead(counted) - before).isLessThan(each);
     }
+  }
+
+  /// Of a word that is longer than the column, whose cut would split a surrogate pair.
+  @Test
+  void rows_are_found_by_the_providers_whole_word() {
+    String word = "x".repeat(Attempt.LONGEST_REASON - 1) + "😀";
+    String reason = Attempt.shortened(word, Attempt.LONGEST_REASON);
+    store.keep(List.of(new Later(clock.instant().plusSeconds(300), LANE, reason, one(1))));
+
+    assertThat(store.bringForward(new AppId("shop"), LANE, word, clock.instant(), 1)).isOne();
   }
 
   @Test
