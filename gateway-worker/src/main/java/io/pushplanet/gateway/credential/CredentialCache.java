@@ -237,6 +237,7 @@ public final class CredentialCache implements AutoCloseable {
       breaker.answered();
       return found;
     } catch (DataAccessException e) {
+      // Also where all connections are in use: each send would wait for one.
       breaker.failed();
       throw e;
     }

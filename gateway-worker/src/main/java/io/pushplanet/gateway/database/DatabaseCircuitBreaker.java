@@ -2,9 +2,13 @@ package io.pushplanet.gateway.database;
 
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
@@ -13,6 +17,7 @@ import org.springframework.jdbc.CannotGetJdbcConnectionException;
 /// caller in [#EVERY] tries it, which costs that caller the pool's timeout; all others are told no
 /// at once. Thread-safe.
 public final class DatabaseCircuitBreaker {
+  private static final Logger LOG = LoggerFactory.getLogger(DatabaseCircuitBreaker.class);
   public static final Duration EVERY = Duration.ofSeconds(3);
 
   private final LongSupplier nanoTime;
@@ -25,6 +30,27 @@ public final class DatabaseCircuitBreaker {
     this.nanoTime = nanoTime;
   }
 
+  /// Asks MySQL, if it is worth a query.
+  ///
+  /// @param failure what is logged without an answer: `event=` and its keys
+  /// @return empty without an answer
+  public <T> Optional<T> ask(String failure, Supplier<T> query) {
+    if (!mayAsk()) {
+      return Optional.empty();
+    }
+    try {
+      T answer = query.get();
+      answered();
+      return Optional.of(answer);
+    } catch (DataAccessException e) {
+      if (isAway(e)) {
+        failed();
+      }
+      LOG.warn("{} reason=\"{}\"", failure, e.toString());
+      return Optional.empty();
+    }
+  }
+
   /// After yes the caller queries MySQL, and reports the result here.
   public boolean mayAsk() {
     Long next = nextTryNanos.get();
@@ -34,12 +60,6 @@ public final class DatabaseCircuitBreaker {
 
   public void answered() {
     nextTryNanos.set(null);
-  }
-
-  public void failed(DataAccessException why) {
-    if (isAway(why)) {
-      failed();
-    }
   }
 
   /// Opens the circuit, whatever failed.

@@ -29,16 +29,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
 
 /// Decides what a provider's answer means for a parcel, and for the token that it was sent to: the
 /// parcel ends, waits for another try, takes another channel, or becomes a dead letter.
 /// Thread-safe.
 final class ProviderOutcomes {
-  private static final Logger LOG = LoggerFactory.getLogger(ProviderOutcomes.class);
-
   private final DeadTokens tokens;
   private final DatabaseCircuitBreaker breaker;
   private final RetrySchedule retries;
@@ -259,30 +254,18 @@ final class ProviderOutcomes {
   /// @return empty while the database is away
   private Optional<Fate> forget(Channel channel, Parcel parcel, Death death, Outbox outbox) {
     Recipient.Registered token = parcel.recipient().token(channel).orElseThrow();
-    if (!breaker.mayAsk()) {
-      return Optional.empty();
-    }
-    try {
-      Fate fate =
-          tokens.forget(
-              parcel.push().app(),
-              parcel.recipient().device(),
-              channel,
-              environment(channel, parcel),
-              token,
-              death,
-              outbox::withDatabasePermit);
-      breaker.answered();
-      return Optional.of(fate);
-    } catch (DataAccessException e) {
-      breaker.failed(e);
-      LOG.warn(
-          "event=token_not_forgotten appId={} deviceId={} reason=\"{}\"",
-          parcel.push().app(),
-          parcel.recipient().device(),
-          e.toString());
-      return Optional.empty();
-    }
+    return breaker.ask(
+        "event=token_not_forgotten appId=%s deviceId=%s"
+            .formatted(parcel.push().app(), parcel.recipient().device()),
+        () ->
+            tokens.forget(
+                parcel.push().app(),
+                parcel.recipient().device(),
+                channel,
+                environment(channel, parcel),
+                token,
+                death,
+                outbox::withDatabasePermit));
   }
 
   /// Each environment of APNs has a credential of its own.

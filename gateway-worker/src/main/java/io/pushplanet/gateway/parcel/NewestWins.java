@@ -10,18 +10,15 @@ import io.pushplanet.gateway.database.DatabaseCircuitBreaker;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BinaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Gatherers;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /// Finds waiting messages that have had their day: a newer message for the same device has the same
@@ -31,7 +28,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// elsewhere it gives way only after a try of its own: otherwise a device whose messages follow
 /// each other faster than they come back would never get any. Thread-safe.
 public final class NewestWins {
-  private static final Logger LOG = LoggerFactory.getLogger(NewestWins.class);
   private static final int PARCELS_PER_SELECT = 100;
 
   /// `delivery` is text, written by our own mapper, and empty until the message's acceptance is
@@ -87,20 +83,17 @@ public final class NewestWins {
   /// and only those that have a collapse key. Blocks.
   public Checked check(List<Parcel> parcels) {
     List<Waiting> asked = parcels.stream().flatMap(Waiting::of).toList();
-    if (asked.isEmpty() || !breaker.mayAsk()) {
-      return new Checked(parcels, List.of());
+    Checked all = new Checked(parcels, List.of());
+    if (asked.isEmpty()) {
+      return all;
     }
-    Set<String> replaced = new HashSet<>();
-    try {
-      asked.stream()
-          .gather(Gatherers.windowFixed(PARCELS_PER_SELECT))
-          .forEach(some -> replaced.addAll(withNewer(some)));
-      breaker.answered();
-    } catch (DataAccessException e) {
-      breaker.failed(e);
-      LOG.warn("event=newest_check_failed parcels={} reason=\"{}\"", asked.size(), e.toString());
-      return new Checked(parcels, List.of());
-    }
+    return breaker
+        .ask("event=newest_check_failed parcels=" + asked.size(), () -> withNewer(asked))
+        .map(replaced -> checked(parcels, asked, replaced))
+        .orElse(all);
+  }
+
+  private static Checked checked(List<Parcel> parcels, List<Waiting> asked, Set<String> replaced) {
     Map<Slot, MessageId> newest = new HashMap<>();
     asked.forEach(one ->
         newest.merge(one.slot(), one.parcel.push().id(), BinaryOperator.maxBy(naturalOrder())));
@@ -117,7 +110,14 @@ public final class NewestWins {
     return new Checked(parcels.stream().filter(one -> !old.contains(one)).toList(), collapsed);
   }
 
-  private List<String> withNewer(List<Waiting> some) {
+  private Set<String> withNewer(List<Waiting> asked) {
+    return asked.stream()
+        .gather(Gatherers.windowFixed(PARCELS_PER_SELECT))
+        .flatMap(some -> someWithNewer(some).stream())
+        .collect(Collectors.toSet());
+  }
+
+  private List<String> someWithNewer(List<Waiting> some) {
     List<Object> arguments = new ArrayList<>();
     for (Waiting one : some) {
       Push push = one.parcel.push();

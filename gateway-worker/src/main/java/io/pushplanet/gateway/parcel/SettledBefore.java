@@ -12,8 +12,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Gatherers;
 import javax.sql.DataSource;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -24,7 +22,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /// replay it. While the database is away nothing waits for its answer, and the result says that
 /// nothing is known.
 public final class SettledBefore {
-  private static final Logger LOG = LoggerFactory.getLogger(SettledBefore.class);
   private static final int ROWS_PER_SELECT = 200;
 
   static final String ENDED =
@@ -53,27 +50,16 @@ public final class SettledBefore {
   /// @param cancelled parcels whose message was cancelled before they ended
   /// @param known whether the database answered; if not, `left` are all parcels
   public record Checked(
-      List<Parcel> left, List<Parcel> calledOff, List<Parcel> cancelled, boolean known) {
-    private static Checked nothingKnown(List<Parcel> parcels) {
-      return new Checked(parcels, List.of(), List.of(), false);
-    }
-  }
+      List<Parcel> left, List<Parcel> calledOff, List<Parcel> cancelled, boolean known) {}
 
   /// Checks the parcels, if the database answers.
   public Checked check(List<Parcel> parcels) {
     if (parcels.isEmpty()) {
       return new Checked(parcels, List.of(), List.of(), true);
     }
-    if (!breaker.mayAsk()) {
-      return Checked.nothingKnown(parcels);
-    }
-    try {
-      return mustCheck(parcels);
-    } catch (DataAccessException e) {
-      breaker.failed(e);
-      LOG.warn("event=repeat_check_failed parcels={} reason=\"{}\"", parcels.size(), e.toString());
-      return Checked.nothingKnown(parcels);
-    }
+    return breaker
+        .ask("event=repeat_check_failed parcels=" + parcels.size(), () -> mustCheck(parcels))
+        .orElseGet(() -> new Checked(parcels, List.of(), List.of(), false));
   }
 
   /// Checks the parcels even if the database did not answer before. For a caller that has time, and
@@ -109,18 +95,10 @@ public final class SettledBefore {
   ///
   /// @param messages of one batch
   public Set<MessageId> cancelled(Set<MessageId> messages) {
-    if (!breaker.mayAsk()) {
-      return Set.of();
-    }
-    try {
-      Set<MessageId> cancelled = cancellations.among(messages);
-      breaker.answered();
-      return cancelled;
-    } catch (DataAccessException e) {
-      breaker.failed(e);
-      LOG.warn("event=cancel_check_failed messageIds={} reason=\"{}\"", messages, e.toString());
-      return Set.of();
-    }
+    return breaker
+        .ask(
+            "event=cancel_check_failed messageIds=" + messages, () -> cancellations.among(messages))
+        .orElse(Set.of());
   }
 
   private void collect(List<Parcel> some, Set<String> ended, Set<String> byMqtt) {

@@ -10,16 +10,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
 
 /// Finds where a message that has waited must go now: meanwhile its device may have been deleted,
 /// have another user, or have a new token, or its token may be another device's (another user
 /// logged in on the same phone). No user gets a message that was for another one. Thread-safe.
 public final class WaitedFor {
-  private static final Logger LOG = LoggerFactory.getLogger(WaitedFor.class);
-
   private final Registrations registrations;
   private final DatabaseCircuitBreaker breaker;
 
@@ -53,39 +48,37 @@ public final class WaitedFor {
     if (waited.isEmpty()) {
       return Checked.asTheyWere(parcels, true);
     }
-    if (!breaker.mayAsk()) {
-      return Checked.asTheyWere(parcels, false);
-    }
-    Map<DeviceKey, Registered> now;
-    try {
-      now = registrations.of(waited.stream().map(Parcel::key).toList());
-      breaker.answered();
-    } catch (DataAccessException e) {
-      breaker.failed(e);
-      LOG.warn(
-          "event=registration_check_failed parcels={} reason=\"{}\"", waited.size(), e.toString());
-      return Checked.asTheyWere(parcels, false);
-    }
-    Checked checked =
-        new Checked(
-            new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), true);
+    return breaker
+        .ask(
+            "event=registration_check_failed parcels=" + waited.size(),
+            () -> registrations.of(waited.stream().map(Parcel::key).toList()))
+        .map(now -> checked(channel, parcels, now))
+        .orElseGet(() -> Checked.asTheyWere(parcels, false));
+  }
+
+  private static Checked checked(
+      Channel channel, List<Parcel> parcels, Map<DeviceKey, Registered> now) {
+    List<Parcel> left = new ArrayList<>();
+    List<Parcel> deleted = new ArrayList<>();
+    List<Parcel> ofFormerUser = new ArrayList<>();
+    List<Parcel> withoutToken = new ArrayList<>();
     for (Parcel parcel : parcels) {
       Registered current = now.get(parcel.key());
       if (!hasWaited(parcel)) {
-        checked.left.add(parcel);
+        left.add(parcel);
       } else if (current == null || isForFormerDevice(parcel, current)) {
-        checked.deleted.add(parcel);
+        deleted.add(parcel);
       } else if (isForAnother(parcel, current)) {
-        checked.ofFormerUser.add(parcel);
+        ofFormerUser.add(parcel);
       } else if (channel == Channel.MQTT) {
-        checked.left.add(to(parcel, overMqtt(parcel, current)));
+        left.add(to(parcel, overMqtt(parcel, current)));
       } else if (reaches(channel, parcel, current.recipient())) {
-        checked.left.add(to(parcel, current.recipient()));
+        left.add(to(parcel, current.recipient()));
       } else {
-        checked.withoutToken.add(to(parcel, current.recipient()));
+        withoutToken.add(to(parcel, current.recipient()));
       }
     }
-    return checked;
+    return new Checked(left, deleted, ofFormerUser, withoutToken, true);
   }
 
   /// Whether the device was deleted and registered anew since: an address that the message has is
