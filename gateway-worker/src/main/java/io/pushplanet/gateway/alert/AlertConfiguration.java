@@ -7,6 +7,7 @@ import io.pushplanet.gateway.role.ForRole;
 import io.pushplanet.gateway.role.Role;
 import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.net.URI;
+import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -33,7 +34,11 @@ public class AlertConfiguration {
   @Bean
   @ForRole(Role.LATER)
   PeriodicTask alertWebhook(
-      DataSource database, AlertSettings settings, Clock clock, MeterRegistry meters) {
+      DataSource database,
+      AlertSettings settings,
+      Clock clock,
+      SecureRandom random,
+      MeterRegistry meters) {
     URI url = settings.webhookUrl();
     if (url == null) {
       return new PeriodicTask("alert-webhook", settings.giveUpAfter(), () -> false, meters);
@@ -43,14 +48,18 @@ public class AlertConfiguration {
     return new PeriodicTask(
         "alert-webhook",
         settings.period(),
-        new AlertPost(database, channel, settings, clock, meters)::round,
+        new AlertPost(database, channel, settings, clock, random, meters)::round,
         meters);
   }
 
   @Bean
   @ForRole(Role.LATER)
   PeriodicTask alertMail(
-      DataSource database, AlertSettings settings, Clock clock, MeterRegistry meters) {
+      DataSource database,
+      AlertSettings settings,
+      Clock clock,
+      SecureRandom random,
+      MeterRegistry meters) {
     if (!settings.mail().isOn()) {
       return new PeriodicTask("alert-mail", settings.giveUpAfter(), () -> false, meters);
     }
@@ -58,7 +67,7 @@ public class AlertConfiguration {
     return new PeriodicTask(
         "alert-mail",
         settings.period(),
-        new AlertPost(database, channel, settings, clock, meters)::round,
+        new AlertPost(database, channel, settings, clock, random, meters)::round,
         meters);
   }
 

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,7 @@ final class AlertPost {
   private final AlertChannel.Name name;
   private final AlertSettings settings;
   private final Clock clock;
+  private final RandomGenerator random;
   private final MeterRegistry meters;
 
   private record Due(Alert alert, Timestamp dueAt, int tries) {}
@@ -37,12 +39,14 @@ final class AlertPost {
       AlertChannel channel,
       AlertSettings settings,
       Clock clock,
+      RandomGenerator random,
       MeterRegistry meters) {
     this.database = new JdbcTemplate(database);
     this.channel = channel;
     this.name = channel.name();
     this.settings = settings;
     this.clock = clock;
+    this.random = random;
     this.meters = meters;
   }
 
@@ -121,9 +125,10 @@ final class AlertPost {
     count(givenUp ? "given_up" : "failed");
   }
 
-  private static Duration pause(int tries) {
+  private Duration pause(int tries) {
     Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(tries, 20));
-    return pause.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause;
+    Duration bounded = pause.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause;
+    return bounded.plusMillis(random.nextLong(1 + bounded.toMillis() / 4));
   }
 
   private void count(String result) {

@@ -95,9 +95,10 @@ class ApnsConfiguration {
       BroadcastChannels apnsBroadcastChannels,
       LostChannels apnsLostChannels,
       Clock clock,
+      SecureRandom random,
       MeterRegistry meters) {
     ChannelKeeper keeper =
-        new ChannelKeeper(source, apnsBroadcastChannels, credentials, clock, meters);
+        new ChannelKeeper(source, apnsBroadcastChannels, credentials, clock, random, meters);
     return new PeriodicTask(
         "apns-channels",
         settings.channelsPeriod(),

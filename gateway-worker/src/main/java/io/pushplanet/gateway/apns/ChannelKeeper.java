@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
+import java.util.random.RandomGenerator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,6 +44,7 @@ final class ChannelKeeper {
   private final BroadcastChannels channels;
   private final CredentialCache credentials;
   private final Clock clock;
+  private final RandomGenerator random;
   private final MeterRegistry meters;
 
   private record Wanted(
@@ -65,11 +67,13 @@ final class ChannelKeeper {
       BroadcastChannels channels,
       CredentialCache credentials,
       Clock clock,
+      RandomGenerator random,
       MeterRegistry meters) {
     this.database = new JdbcTemplate(source);
     this.channels = channels;
     this.credentials = credentials;
     this.clock = clock;
+    this.random = random;
     this.meters = meters;
   }
 
@@ -182,7 +186,8 @@ final class ChannelKeeper {
               "SET reason = ?, due_at = ? WHERE state IN ('pending', 'deleting')",
               wanted,
               reason,
-              Timestamp.from(clock.instant().plus(wait)));
+              Timestamp.from(
+                  clock.instant().plus(wait).plusMillis(random.nextLong(1 + wait.toMillis() / 4))));
         }
       }
     }

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.statistics;
 
 import io.pushplanet.common.delivery.DeliveryEvent.Uplink;
+import io.pushplanet.common.lane.Pause;
 import io.pushplanet.common.message.Json;
 import io.pushplanet.gateway.database.Deadlocks;
 import io.pushplanet.gateway.database.Transactions;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -60,7 +60,7 @@ final class Uplinks {
     for (int tried = 0; !left.isEmpty() && tried < most; tried++) {
       if (tried > 0) {
         long pause = FIRST_PAUSE.toNanos() << (tried - 1);
-        LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(pause / 2, pause));
+        Pause.nanos(ThreadLocalRandom.current().nextLong(pause / 2, pause));
       }
       List<Uplink> some = left;
       List<Uplink> unwritten =

@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,15 +81,15 @@ class AlertPostIT {
     assertThat(webhook.taken).singleElement().extracting(Alert::text).isEqualTo("refused");
     assertThat(mail.tries).isOne();
     assertThat(problem()).isEqualTo("java.io.IOException: greylisted,\ncome back later");
-    clock.advance(Duration.ofSeconds(5));
+    clock.advance(Duration.ofSeconds(7));
     post(mail).round();
     assertThat(mail.tries).isEqualTo(2);
-    clock.advance(Duration.ofSeconds(5));
+    clock.advance(Duration.ofSeconds(9));
     post(mail).round();
     assertThat(mail.tries).isEqualTo(2);
 
     mail.refuses = false;
-    clock.advance(Duration.ofSeconds(5));
+    clock.advance(Duration.ofSeconds(4));
     post(mail).round();
     clock.advance(Duration.ofHours(1));
     post(mail).round();
@@ -96,6 +97,24 @@ class AlertPostIT {
     assertThat(mail.taken).isEqualTo(webhook.taken);
     assertThat(webhook.tries).isOne();
     assertThat(problem()).isNull();
+  }
+
+  @Test
+  void refused_alerts_do_not_come_back_together() {
+    mail.refuses = true;
+    for (int i = 0; i < 10; i++) {
+      alerts.tell(Kind.CREDENTIAL_PAUSED, APP, "" + i, "apns/production", "refused");
+    }
+
+    post(mail).round();
+
+    assertThat(servers.sql().queryForList("SELECT DISTINCT mail_at FROM alerts", Timestamp.class))
+        .hasSizeGreaterThan(1)
+        .allSatisfy(next ->
+            assertThat(next.toInstant())
+                .isBetween(
+                    clock.instant().plusSeconds(5),
+                    clock.instant().plus(Duration.ofMillis(6_250))));
   }
 
   @Test
@@ -108,7 +127,7 @@ class AlertPostIT {
       clock.advance(Duration.ofMinutes(10));
     }
 
-    assertThat(mail.tries).isBetween(40, 80);
+    assertThat(mail.tries).isBetween(35, 80);
     assertThat(
             meters
                 .get("pushplanet.alerts.posted")
@@ -166,6 +185,7 @@ class AlertPostIT {
             Duration.ofSeconds(1),
             Duration.ofDays(90)),
         clock,
+        new Random(1),
         meters);
   }
 
