@@ -179,7 +179,8 @@ public final class CredentialCache implements AutoCloseable {
       @Nullable CredentialLookup<? extends Credential> found) {
     return switch (found) {
       case Paused<? extends Credential>(String why) -> Optional.of(why);
-      case Found<? extends Credential>(Credential _, CredentialLane lane) -> lane.pausedBecause();
+      case Found<? extends Credential>(Credential _, CredentialStanding standing) ->
+          standing.pausedBecause();
       case null -> Optional.empty();
       case Missing<? extends Credential> _,
           Unreadable<? extends Credential> _,
@@ -272,7 +273,7 @@ public final class CredentialCache implements AutoCloseable {
           vault.decrypt(key.app(), row.provider(), row.environment(), row.id(), row.secret());
       return new Found<>(
           CredentialParser.parse(row, secret),
-          new CredentialLane(
+          new CredentialStanding(
               row.id(), key.app(), row.provider(), row.environment(), steady, pauses));
     } catch (CredentialUnreadable | IllegalArgumentException e) {
       LOG.error(
@@ -328,9 +329,9 @@ public final class CredentialCache implements AutoCloseable {
   private static <C extends Credential> CredentialLookup<C> narrowed(
       CredentialLookup<? extends Credential> found, Class<C> kind) {
     return switch (found) {
-      case Found<? extends Credential>(Credential credential, CredentialLane lane) ->
+      case Found<? extends Credential>(Credential credential, CredentialStanding standing) ->
           kind.isInstance(credential)
-              ? new Found<>(kind.cast(credential), lane)
+              ? new Found<>(kind.cast(credential), standing)
               : new Unreadable<>("not a credential of this provider");
       case Missing<? extends Credential> _ -> new Missing<>();
       case Paused<? extends Credential>(String why) -> new Paused<>(why);

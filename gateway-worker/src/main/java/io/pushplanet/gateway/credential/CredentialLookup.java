@@ -2,8 +2,8 @@ package io.pushplanet.gateway.credential;
 
 /// The result of looking for an app's credential.
 public sealed interface CredentialLookup<C extends Credential> {
-  /// @param lane hears of each answer
-  record Found<C extends Credential>(C credential, CredentialLane lane)
+  /// @param standing hears of each answer
+  record Found<C extends Credential>(C credential, CredentialStanding standing)
       implements CredentialLookup<C> {}
 
   /// The app has none until one is uploaded.

@@ -69,8 +69,9 @@ final class CredentialPauses {
 
   /// @param firstProbe when the provider is asked again
   /// @return false when the pause could not be written; the next refusal tries again
-  boolean pause(CredentialLane lane, String reason, Duration firstProbe) {
-    return pause(lane.id, lane.app, lane.provider, lane.environment, reason, firstProbe);
+  boolean pause(CredentialStanding standing, String reason, Duration firstProbe) {
+    return pause(
+        standing.id, standing.app, standing.provider, standing.environment, reason, firstProbe);
   }
 
   boolean pause(

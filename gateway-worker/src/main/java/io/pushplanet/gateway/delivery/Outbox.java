@@ -39,7 +39,7 @@ final class Outbox implements AutoCloseable {
   /// The reason of a parked message whose node could not be asked to look.
   static final String DRAIN_FAILED = "drain_failed";
 
-  private final Confirms lanes;
+  private final Confirms confirms;
   private final DatabasePermits databasePermits;
   private final RetrySchedule retries;
   private final Clock clock;
@@ -77,24 +77,24 @@ final class Outbox implements AutoCloseable {
     }
   }
 
-  /// @param lanes of this outbox alone
+  /// @param confirms of this outbox alone
   /// @param databasePermits of the lane; its outboxes share them
   /// @param onParked is given the parcels that lie in inboxes now, and this outbox
   Outbox(
       MoveStore moves,
-      Confirms lanes,
+      Confirms confirms,
       DatabasePermits databasePermits,
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics,
       BiConsumer<List<Parcel>, Outbox> onParked) {
-    this.lanes = lanes;
+    this.confirms = confirms;
     this.databasePermits = databasePermits;
     this.retries = retries;
     this.clock = clock;
     this.metrics = metrics;
     this.writer =
-        new OutboxWriter(moves, lanes, databasePermits, parked -> onParked.accept(parked, this));
+        new OutboxWriter(moves, confirms, databasePermits, parked -> onParked.accept(parked, this));
   }
 
   /// Does work that uses MySQL, holding a database permit of the lane. Must not be called while
@@ -236,8 +236,8 @@ final class Outbox implements AutoCloseable {
       toPublish = new ToPublish();
     }
     now.elsewhere.forEach(
-        (lane, pushes) -> pushes.forEach(push -> lanes.publish(lane, WireForm.write(push))));
-    now.events.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
+        (lane, pushes) -> pushes.forEach(push -> confirms.publish(lane, WireForm.write(push))));
+    now.events.forEach(event -> confirms.publish(Topology.EVENTS, WireForm.write(event)));
   }
 
   /// The end: returns when everything is durable and confirmed.
@@ -246,7 +246,7 @@ final class Outbox implements AutoCloseable {
   void settle() {
     flush();
     writer.await();
-    lanes.await();
+    confirms.await();
   }
 
   /// Returns when no write is under way: only then may the batch be handed out again.

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /// write. Thread-safe.
 final class OutboxWriter {
   private final MoveStore moves;
-  private final Confirms lanes;
+  private final Confirms confirms;
   private final DatabasePermits databasePermits;
   private final Consumer<List<Parcel>> onParked;
 
@@ -42,11 +42,11 @@ final class OutboxWriter {
   /// @param onParked is given the parcels that lie in inboxes now
   OutboxWriter(
       MoveStore moves,
-      Confirms lanes,
+      Confirms confirms,
       DatabasePermits databasePermits,
       Consumer<List<Parcel>> onParked) {
     this.moves = moves;
-    this.lanes = lanes;
+    this.confirms = confirms;
     this.databasePermits = databasePermits;
     this.onParked = onParked;
   }
@@ -101,8 +101,10 @@ final class OutboxWriter {
   /// @return the parcels that lie in inboxes now
   private List<Parcel> write(ToStore next) {
     Written written = databasePermits.withPermit(() -> moves.writeOrOwe(next.moves));
-    written.owed().forEach(one -> lanes.publish(Topology.OWED, WireForm.write(Owed.Item.of(one))));
-    next.events.forEach(event -> lanes.publish(Topology.EVENTS, WireForm.write(event)));
+    written
+        .owed()
+        .forEach(one -> confirms.publish(Topology.OWED, WireForm.write(Owed.Item.of(one))));
+    next.events.forEach(event -> confirms.publish(Topology.EVENTS, WireForm.write(event)));
     return written.parked();
   }
 

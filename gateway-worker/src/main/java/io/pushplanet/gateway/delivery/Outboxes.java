@@ -18,7 +18,7 @@ final class Outboxes {
   private final InFlightBudget budget = InFlightBudget.halfOf(LanePublisher.Settings.DEFAULT);
 
   private final MoveStore moves;
-  private final LanePublisher lanes;
+  private final LanePublisher publisher;
   private final RetrySchedule retries;
   private final Clock clock;
   private final DeliveryMetrics metrics;
@@ -27,13 +27,13 @@ final class Outboxes {
   /// @param onParked is given the parcels that lie in inboxes now, and their outbox
   Outboxes(
       MoveStore moves,
-      LanePublisher lanes,
+      LanePublisher publisher,
       RetrySchedule retries,
       Clock clock,
       DeliveryMetrics metrics,
       BiConsumer<List<Parcel>, Outbox> onParked) {
     this.moves = moves;
-    this.lanes = lanes;
+    this.publisher = publisher;
     this.retries = retries;
     this.clock = clock;
     this.metrics = metrics;
@@ -43,6 +43,6 @@ final class Outboxes {
   /// @param databasePermits of the lane; its outboxes share them
   Outbox outbox(DatabasePermits databasePermits) {
     return new Outbox(
-        moves, new Confirms(lanes, budget), databasePermits, retries, clock, metrics, onParked);
+        moves, new Confirms(publisher, budget), databasePermits, retries, clock, metrics, onParked);
   }
 }

@@ -15,7 +15,7 @@ public record Later(Instant dueAt, String lane, String reason, Push push) {
   static final Comparator<Later> BY_ID = Comparator.comparing(later -> later.id().toString());
 
   /// Made of the push, so that a push that is kept twice, because its lane message was redelivered,
-  /// waits once. A push that is put off again while [DueLane] still brings it back waits for the
+  /// waits once. A push that is put off again while [DueRows] still brings it back waits for the
   /// lock on that row and is inserted when the row is gone; so the transaction that claims a row
   /// must delete it.
   UUID id() {

@@ -20,18 +20,18 @@ import org.springframework.context.annotation.Configuration;
 @ForRole(Role.LATER)
 class LaterConfiguration {
   @Bean
-  PeriodicTask dueLane(
+  PeriodicTask dueRows(
       DataSource database,
       LanePublisher lanes,
       LaterSettings settings,
       Clock clock,
       MeterRegistry meters) {
-    DueLane due = new DueLane(database, lanes::publishAndWait, clock);
+    DueRows due = new DueRows(database, lanes::publishAndWait, clock);
     return new PeriodicTask(
         "due-lane",
         settings.period(),
         lanes::takesNothing,
-        () -> due.bringBack() >= DueLane.MAX_ROWS,
+        () -> due.bringBack() >= DueRows.MAX_ROWS,
         meters);
   }
 

@@ -1,8 +1,8 @@
 package io.pushplanet.gateway.provider;
 
 import io.pushplanet.gateway.credential.Credential;
-import io.pushplanet.gateway.credential.CredentialLane;
 import io.pushplanet.gateway.credential.CredentialLookup;
+import io.pushplanet.gateway.credential.CredentialStanding;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
@@ -13,7 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
 
-/// Lets messages out that an app's credential can send, and tells the credential's lane what the
+/// Lets messages out that an app's credential can send, and tells its [CredentialStanding] what the
 /// answers say about it. Thread-safe.
 public final class CredentialGate {
   private static final Duration CREDENTIALS_REST = Duration.ofSeconds(5);
@@ -37,7 +37,7 @@ public final class CredentialGate {
   private CredentialGate() {}
 
   /// Sends to a device with the app's credential, or returns the outcome of its absence. The
-  /// credential's lane learns what the answer says about the credential.
+  /// credential's standing learns what the answer says about the credential.
   public static <C extends Credential> DeliveryOutcome send(
       CredentialLookup<C> lookup, Function<C, DeliveryOutcome> send) {
     return send(lookup, Addressee.DEVICE, send);
@@ -70,15 +70,15 @@ public final class CredentialGate {
           Collections.nCopies(
               recipients, new PutOff(0, "credentials_unavailable", CREDENTIALS_REST));
       case CredentialLookup.Paused<C> _ -> Collections.nCopies(recipients, paused());
-      case CredentialLookup.Found<C>(C credential, CredentialLane lane) -> {
-        if (lane.pausedBecause().isPresent()) {
+      case CredentialLookup.Found<C>(C credential, CredentialStanding standing) -> {
+        if (standing.pausedBecause().isPresent()) {
           yield Collections.nCopies(recipients, paused());
         }
         List<DeliveryOutcome> outcomes = send.apply(credential);
         // An answer that accepts some devices casts no doubt on the credential, whichever come
         // first.
         boolean taken = outcomes.stream().anyMatch(CredentialGate::isAccepted);
-        yield outcomes.stream().map(outcome -> told(lane, to, outcome, taken)).toList();
+        yield outcomes.stream().map(outcome -> told(standing, to, outcome, taken)).toList();
       }
     };
   }
@@ -93,14 +93,14 @@ public final class CredentialGate {
         : outcome instanceof DeliveryOutcome.Accepted;
   }
 
-  /// Tells the lane about the answer, and adds to the outcome what the lane did.
+  /// Tells the standing about the answer, and adds to the outcome what came of it.
   ///
   /// @param taken whether the same answer accepts a device
   private static DeliveryOutcome told(
-      CredentialLane lane, Addressee to, DeliveryOutcome answer, boolean taken) {
+      CredentialStanding standing, Addressee to, DeliveryOutcome answer, boolean taken) {
     if (answer
         instanceof DeliveryOutcome.Remedied(int status, String reason, String remedy, var then)) {
-      return new DeliveryOutcome.Remedied(status, reason, remedy, told(lane, to, then, taken));
+      return new DeliveryOutcome.Remedied(status, reason, remedy, told(standing, to, then, taken));
     }
     DeliveryOutcome outcome = to == Addressee.DEVICE ? answer : withoutToken(answer);
     boolean speaks =
@@ -112,9 +112,9 @@ public final class CredentialGate {
               case TOPIC -> outcome instanceof CredentialFault;
             };
     if (speaks) {
-      tell(lane, outcome);
+      tell(standing, outcome);
     }
-    boolean paused = lane.pausedBecause().isPresent();
+    boolean paused = standing.pausedBecause().isPresent();
     if (outcome instanceof CredentialFault fault && fault.evidence() != Evidence.NONE) {
       return fault.after(paused ? PAUSED : "credential in doubt");
     }
@@ -146,11 +146,11 @@ public final class CredentialGate {
     };
   }
 
-  private static void tell(CredentialLane lane, DeliveryOutcome outcome) {
+  private static void tell(CredentialStanding standing, DeliveryOutcome outcome) {
     switch (outcome.evidence()) {
-      case TAKEN -> lane.taken();
-      case DOUBTED -> lane.doubted(outcome.reason());
-      case REFUSED -> lane.refused(outcome.reason());
+      case TAKEN -> standing.taken();
+      case DOUBTED -> standing.doubted(outcome.reason());
+      case REFUSED -> standing.refused(outcome.reason());
       case NONE -> {}
     }
   }

@@ -154,8 +154,8 @@ public sealed interface DeliveryOutcome {
     }
   }
 
-  /// The app's credential is unreadable or refused: pause this app's lane at this provider, keep
-  /// the message until its TTL, tell the operator.
+  /// The app's credential is unreadable or refused: pause it, keep the message until its TTL, tell
+  /// the operator.
   ///
   /// @param done as [Deferred#done]
   /// @param detail as [Rejected#detail]

@@ -20,7 +20,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
 import io.pushplanet.gateway.directory.DirectoryHealth;
-import io.pushplanet.gateway.later.DueLane;
+import io.pushplanet.gateway.later.DueRows;
 import io.pushplanet.gateway.later.Later;
 import io.pushplanet.gateway.later.LaterStore;
 import io.pushplanet.gateway.order.Ticket;
@@ -99,7 +99,7 @@ class DirectoryOutageIT extends NodeScene {
               back -> assertThat(back).startsWith("event=directory_back failed_lookups=20"));
     }
 
-    new DueLane(servers.database(), servers.lanes()::publishAndWait, clock).bringBack();
+    new DueRows(servers.database(), servers.lanes()::publishAndWait, clock).bringBack();
     List<Push> back = servers.drain(LANE, Push.class);
     assertThat(back).extracting(Push::id).isEqualTo(pushes.stream().map(Push::id).toList());
 

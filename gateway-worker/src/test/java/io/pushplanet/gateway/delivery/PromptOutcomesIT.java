@@ -17,7 +17,7 @@ import io.pushplanet.common.message.target.FcmToken;
 import io.pushplanet.common.message.target.Recipient;
 import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.wire.NodeOutcomes.Result;
-import io.pushplanet.gateway.later.DueLane;
+import io.pushplanet.gateway.later.DueRows;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.Provider;
 import java.sql.Connection;
@@ -280,7 +280,7 @@ class PromptOutcomesIT extends NodeScene {
 
   /// The message that waits, a few minutes later.
   private Push back() throws Exception {
-    new DueLane(
+    new DueRows(
             servers.database(),
             servers.lanes()::publishAndWait,
             Clock.offset(clock, Duration.ofMinutes(5)))

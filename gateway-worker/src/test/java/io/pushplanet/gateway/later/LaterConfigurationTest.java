@@ -48,7 +48,7 @@ class LaterConfigurationTest {
             meters)) {
       List<PeriodicTask> all =
           List.of(
-              wiring.dueLane(database, lanes, settings, clock, meters),
+              wiring.dueRows(database, lanes, settings, clock, meters),
               wiring.inboxSweeper(database, lanes, settings, clock, meters),
               wiring.broadcastSweeper(database, lanes, settings, clock, meters),
               new PeriodicTask(

@@ -41,8 +41,8 @@ class LaterIT {
   private final RealServers servers = RealServers.start();
   private final MutableClock clock = new MutableClock(Instant.parse("2026-11-21T10:00:00Z"));
   private final LaterStore store = new LaterStore(servers.database());
-  private final DueLane due =
-      new DueLane(servers.database(), servers.lanes()::publishAndWait, clock);
+  private final DueRows due =
+      new DueRows(servers.database(), servers.lanes()::publishAndWait, clock);
 
   @BeforeEach
   void empty() {
@@ -223,7 +223,7 @@ class LaterIT {
     int brought = store.bringForward(new AppId("shop"), LANE, "paused", clock.instant(), 700);
 
     assertThat(brought).isEqualTo(700);
-    assertThat(due.bringBack()).isEqualTo(DueLane.MAX_ROWS);
+    assertThat(due.bringBack()).isEqualTo(DueRows.MAX_ROWS);
     assertThat(due.bringBack()).isEqualTo(200);
     assertThat(servers.drain(LANE, Push.class))
         .containsExactlyInAnyOrderElementsOf(all.stream().limit(700).map(Later::push).toList());
@@ -248,8 +248,8 @@ class LaterIT {
         store.bringNeighboursForward(new AppId("shop"), LANE, "slow", clock.instant(), 40, 16);
 
     assertThat(requests).isEqualTo(40);
-    assertThat(due.bringBack()).isEqualTo(DueLane.MAX_ROWS);
-    assertThat(due.bringBack()).isEqualTo(40 * 16 - DueLane.MAX_ROWS);
+    assertThat(due.bringBack()).isEqualTo(DueRows.MAX_ROWS);
+    assertThat(due.bringBack()).isEqualTo(40 * 16 - DueRows.MAX_ROWS);
     List<Push> back = servers.drain(LANE, Push.class);
     assertThat(back)
         .containsExactlyInAnyOrderElementsOf(all.stream().limit(640).map(Later::push).toList());
@@ -384,8 +384,8 @@ class LaterIT {
     servers.sql().execute("ANALYZE TABLE later");
     try (var other = Executors.newSingleThreadExecutor()) {
       List<Future<Integer>> forward = new ArrayList<>();
-      DueLane claiming =
-          new DueLane(
+      DueRows claiming =
+          new DueRows(
               servers.database(),
               (lane, items) -> {
                 // By a clock that is slow.
@@ -474,15 +474,15 @@ class LaterIT {
   void a_lane_that_the_broker_refuses_holds_up_no_other() throws Exception {
     String full = "push.webpush.high";
     List<Later> refused = new ArrayList<>();
-    for (int number = 0; number <= DueLane.MAX_ROWS; number++) {
+    for (int number = 0; number <= DueRows.MAX_ROWS; number++) {
       Push push = aPush(clock).toWebPush("d" + number, "{}").build();
       refused.add(new Later(clock.instant().minusSeconds(60), full, "retry", push));
     }
     store.keep(refused);
     Push other = aPush(clock).toApns("d1", "ab").build();
     store.keep(List.of(new Later(clock.instant(), LANE, "retry", other)));
-    DueLane refusing =
-        new DueLane(
+    DueRows refusing =
+        new DueRows(
             servers.database(),
             (lane, items) -> {
               if (lane.equals(full)) {
@@ -504,7 +504,7 @@ class LaterIT {
   void only_one_claim_is_read_of_a_lane_that_the_broker_refuses() throws Exception {
     String full = "push.webpush.high";
     List<Later> refused = new ArrayList<>();
-    for (int number = 0; number < 10 * DueLane.MAX_ROWS; number++) {
+    for (int number = 0; number < 10 * DueRows.MAX_ROWS; number++) {
       Push push = aPush(clock).toWebPush("d" + number, "{}").build();
       refused.add(new Later(clock.instant().minusSeconds(60), full, "retry", push));
     }
@@ -516,8 +516,8 @@ class LaterIT {
     long read;
     try (Connection connection = servers.database().getConnection()) {
       DataSource counted = new SingleConnectionDataSource(connection, true);
-      DueLane refusing =
-          new DueLane(
+      DueRows refusing =
+          new DueRows(
               counted,
               (lane, _) -> {
                 sent.add(lane);
@@ -533,7 +533,7 @@ class LaterIT {
 
     assertThat(sent).containsExactly(LANE, full);
     // Each row once when it is claimed, and once when it is deleted.
-    assertThat(read).isLessThan(3 * DueLane.MAX_ROWS);
+    assertThat(read).isLessThan(3 * DueRows.MAX_ROWS);
   }
 
   /// The rows that this connection has read so far, possibly including those of this query.
@@ -548,7 +548,7 @@ class LaterIT {
   @Test
   void a_lane_with_very_many_rows_delays_no_other() throws Exception {
     List<Later> many = new ArrayList<>();
-    for (int number = 0; number <= DueLane.MAX_ROWS; number++) {
+    for (int number = 0; number <= DueRows.MAX_ROWS; number++) {
       Push push = aPush(clock).toApns("d" + number, "ab").build();
       many.add(new Later(clock.instant().minusSeconds(60), LANE, "retry", push));
     }
@@ -556,7 +556,7 @@ class LaterIT {
     Push other = aPush(clock).toWebPush("d1", "{}").build();
     store.keep(List.of(new Later(clock.instant(), "push.webpush.high", "retry", other)));
 
-    assertThat(due.bringBack()).isEqualTo(DueLane.MAX_ROWS + 1);
+    assertThat(due.bringBack()).isEqualTo(DueRows.MAX_ROWS + 1);
 
     assertThat(servers.drain("push.webpush.high", Push.class)).containsExactly(other);
     assertThat(due.bringBack()).isEqualTo(1);
@@ -566,7 +566,7 @@ class LaterIT {
   @Test
   void claims_read_by_index() {
     List<Later> many = new ArrayList<>();
-    for (int number = 0; number < 4 * DueLane.MAX_ROWS; number++) {
+    for (int number = 0; number < 4 * DueRows.MAX_ROWS; number++) {
       Push push = aPush(clock).toApns("d" + number, "ab").build();
       many.add(new Later(clock.instant().plusSeconds(number - 1_000), LANE, "retry", push));
     }
@@ -577,7 +577,7 @@ class LaterIT {
               servers
                   .sql()
                   .queryForList(
-                      "EXPLAIN FORMAT=TRADITIONAL " + DueLane.CLAIM,
+                      "EXPLAIN FORMAT=TRADITIONAL " + DueRows.CLAIM,
                       lane,
                       Timestamp.from(clock.instant()),
                       10))
@@ -586,7 +586,7 @@ class LaterIT {
             assertThat(String.valueOf(step.get("Extra"))).doesNotContain("filesort");
           });
     }
-    assertThat(servers.sql().queryForList("EXPLAIN FORMAT=TRADITIONAL " + DueLane.NEXT_LANE, ""))
+    assertThat(servers.sql().queryForList("EXPLAIN FORMAT=TRADITIONAL " + DueRows.NEXT_LANE, ""))
         .allSatisfy(
             step -> assertThat(step.get("Extra")).isEqualTo("Select tables optimized away"));
   }

@@ -86,7 +86,7 @@ class FcmTopicsIT {
         .write(servers.drain(Topology.EVENTS, DeliveryEvent.class));
   }
 
-  /// Brings waiting messages back, as `DueLane` does.
+  /// Brings waiting messages back, as `DueRows` does.
   private static void deliverWhatWaits() throws Exception {
     String waiting = servers.sql().queryForObject("SELECT pushes FROM later", String.class);
     servers.sql().update("DELETE FROM later");

@@ -13,7 +13,7 @@ import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.RealServers;
 import io.pushplanet.gateway.delivery.DeliveryForTests;
 import io.pushplanet.gateway.intake.QueueConsumer;
-import io.pushplanet.gateway.later.DueLane;
+import io.pushplanet.gateway.later.DueRows;
 import io.pushplanet.gateway.node.Nodes;
 import io.pushplanet.gateway.order.Ticket;
 import io.pushplanet.gateway.schedule.PeriodicTask;
@@ -66,7 +66,7 @@ final class ProviderWorker implements AutoCloseable {
   /// The worker's tasks besides its lanes of priority `normal`: they refuse requests that wait in
   /// vain for a permit, and fetch messages from `later`. Not started.
   List<PeriodicTask> tasks() {
-    DueLane due = new DueLane(servers.database(), servers.lanes()::publishAndWait, clock);
+    DueRows due = new DueRows(servers.database(), servers.lanes()::publishAndWait, clock);
     return List.of(
         new PeriodicTask(
             "places",
@@ -85,7 +85,7 @@ final class ProviderWorker implements AutoCloseable {
             },
             meters),
         new PeriodicTask(
-            "due-lane", Duration.ofMillis(250), () -> due.bringBack() >= DueLane.MAX_ROWS, meters));
+            "due-lane", Duration.ofMillis(250), () -> due.bringBack() >= DueRows.MAX_ROWS, meters));
   }
 
   @Override

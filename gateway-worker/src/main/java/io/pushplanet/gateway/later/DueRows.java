@@ -21,7 +21,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 /// only after the broker has confirmed its push; after a crash in between, the push is published
 /// again. Each lane is claimed separately: a lane with very many rows delays no other, and a lane
 /// that the broker refuses, because it is full or gone, is left alone. Thread-safe.
-public final class DueLane {
+public final class DueRows {
   /// Rows per claim.
   public static final int MAX_ROWS = 500;
 
@@ -48,7 +48,7 @@ public final class DueLane {
     void publishAndWait(String lane, List<byte[]> items);
   }
 
-  public DueLane(DataSource database, Publisher publisher, Clock clock) {
+  public DueRows(DataSource database, Publisher publisher, Clock clock) {
     this.database = new JdbcTemplate(database);
     this.transactions = Transactions.readCommitted(database);
     this.publisher = publisher;
@@ -112,7 +112,7 @@ public final class DueLane {
         "DELETE FROM later WHERE id = ?",
         rows.stream().map(row -> new Object[] {row.id()}).toList());
     try {
-      publisher.publishAndWait(lane, rows.stream().map(DueLane::item).toList());
+      publisher.publishAndWait(lane, rows.stream().map(DueRows::item).toList());
     } catch (BrokerUnavailable e) {
       claim.setRollbackOnly();
       refused.put(lane, e);

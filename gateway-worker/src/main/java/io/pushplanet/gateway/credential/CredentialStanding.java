@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// refuses it. Some answers say so outright. Others may be the fault of a token or of the
 /// credential, and count when nearly every token gets them. Thread-safe; a pause blocks on the
 /// database.
-public final class CredentialLane {
+public final class CredentialStanding {
   /// So many doubtful answers within [#WINDOW], with hardly any other, are no accident.
   static final int FEWEST_DOUBTS = 50;
 
@@ -29,7 +29,7 @@ public final class CredentialLane {
   /// Set at once, before the database and the other workers know.
   private volatile @Nullable String paused;
 
-  /// Null until the first doubtful answer: most lanes never get one and need not count.
+  /// Null until the first doubtful answer: most credentials never get one and need not count.
   private volatile @Nullable Instant countingSince;
 
   @GuardedBy("this")
@@ -39,7 +39,7 @@ public final class CredentialLane {
   private int doubts;
 
   /// @param clock one that is never set back, or doubts would count for longer by as much
-  CredentialLane(
+  CredentialStanding(
       long id,
       AppId app,
       String provider,

@@ -29,15 +29,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
-class CredentialLaneTest {
+class CredentialStandingTest {
   private static final Credential KEY =
       new Credential.HmsClient("1", new Secret("secret"), "fingerprint");
 
   private final MutableClock clock = MutableClock.started();
   private final Database database = new Database();
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final CredentialLane lane =
-      new CredentialLane(
+  private final CredentialStanding standing =
+      new CredentialStanding(
           7,
           new AppId("shop"),
           "apns",
@@ -81,36 +81,36 @@ class CredentialLaneTest {
 
   @Test
   void few_doubtful_answers_do_not_pause() {
-    doubts(CredentialLane.FEWEST_DOUBTS - 1);
+    doubts(CredentialStanding.FEWEST_DOUBTS - 1);
 
-    assertThat(lane.pausedBecause()).isEmpty();
+    assertThat(standing.pausedBecause()).isEmpty();
   }
 
   @Test
   void many_doubtful_answers_pause_when_nearly_no_other_comes() {
-    doubts(CredentialLane.FEWEST_DOUBTS);
+    doubts(CredentialStanding.FEWEST_DOUBTS);
 
-    assertThat(lane.pausedBecause()).hasValue("BadDeviceToken for nearly every device");
+    assertThat(standing.pausedBecause()).hasValue("BadDeviceToken for nearly every device");
   }
 
   @Test
   void many_doubtful_answers_among_many_good_ones_do_not_pause() {
-    for (int i = 0; i < 10 * CredentialLane.FEWEST_DOUBTS; i++) {
-      lane.doubted("BadDeviceToken");
-      lane.taken();
+    for (int i = 0; i < 10 * CredentialStanding.FEWEST_DOUBTS; i++) {
+      standing.doubted("BadDeviceToken");
+      standing.taken();
     }
 
-    assertThat(lane.pausedBecause()).isEmpty();
+    assertThat(standing.pausedBecause()).isEmpty();
   }
 
   @Test
   void messages_that_we_reject_ourselves_do_not_hide_doubtful_answers() {
-    for (int i = 0; i < CredentialLane.FEWEST_DOUBTS; i++) {
+    for (int i = 0; i < CredentialStanding.FEWEST_DOUBTS; i++) {
       answers(1, Addressee.DEVICE, new Rejected(0, "payload_too_large"));
-      lane.doubted("BadDeviceToken");
+      standing.doubted("BadDeviceToken");
     }
 
-    assertThat(lane.pausedBecause()).hasValue("BadDeviceToken for nearly every device");
+    assertThat(standing.pausedBecause()).hasValue("BadDeviceToken for nearly every device");
   }
 
   static Stream<DeliveryOutcome> doubtful() {
@@ -124,12 +124,12 @@ class CredentialLaneTest {
   @ParameterizedTest
   @MethodSource("doubtful")
   void nearly_nothing_but_doubtful_answers_pauses(DeliveryOutcome answer) {
-    answers(CredentialLane.FEWEST_DOUBTS - 1, Addressee.DEVICE, answer);
-    assertThat(lane.pausedBecause()).isEmpty();
+    answers(CredentialStanding.FEWEST_DOUBTS - 1, Addressee.DEVICE, answer);
+    assertThat(standing.pausedBecause()).isEmpty();
 
     answers(1, Addressee.DEVICE, answer);
 
-    assertThat(lane.pausedBecause()).hasValue(answer.reason() + " for nearly every device");
+    assertThat(standing.pausedBecause()).hasValue(answer.reason() + " for nearly every device");
   }
 
   /// The token of a Live Activity comes with the message and may be anything.
@@ -137,16 +137,16 @@ class CredentialLaneTest {
   void doubts_about_a_live_activitys_token_do_not_pause() {
     doubtful()
         .limit(2)
-        .forEach(
-            answer -> answers(2 * CredentialLane.FEWEST_DOUBTS, Addressee.LIVE_ACTIVITY, answer));
+        .forEach(answer ->
+            answers(2 * CredentialStanding.FEWEST_DOUBTS, Addressee.LIVE_ACTIVITY, answer));
 
-    assertThat(lane.pausedBecause()).isEmpty();
+    assertThat(standing.pausedBecause()).isEmpty();
   }
 
   /// Those of one answer that are refused may come first, as the oldest devices do.
   @Test
   void an_answer_that_accepts_some_devices_does_not_pause() {
-    int doubted = 2 * CredentialLane.FEWEST_DOUBTS;
+    int doubted = 2 * CredentialStanding.FEWEST_DOUBTS;
     List<DeliveryOutcome> answer = new ArrayList<>();
     for (int i = 0; i < doubted; i++) {
       answer.add(new TokenGone(200, "80100000", Instant.EPOCH, Evidence.DOUBTED));
@@ -155,60 +155,60 @@ class CredentialLaneTest {
 
     List<DeliveryOutcome> outcomes =
         CredentialGate.send(
-            new CredentialLookup.Found<>(KEY, lane), answer.size(), (Credential _) -> answer);
+            new CredentialLookup.Found<>(KEY, standing), answer.size(), (Credential _) -> answer);
 
     assertThat(outcomes).isEqualTo(answer);
-    assertThat(lane.pausedBecause()).isEmpty();
+    assertThat(standing.pausedBecause()).isEmpty();
   }
 
   @Test
   void a_fault_of_another_credential_does_not_pause() {
     answers(
-        2 * CredentialLane.FEWEST_DOUBTS,
+        2 * CredentialStanding.FEWEST_DOUBTS,
         Addressee.DEVICE,
         new CredentialFault(401, "THIRD_PARTY_AUTH_ERROR", null, null, Evidence.NONE));
 
-    assertThat(lane.pausedBecause()).isEmpty();
+    assertThat(standing.pausedBecause()).isEmpty();
   }
 
   @Test
   void a_refusal_pauses_at_once() {
     answers(1, Addressee.DEVICE, new CredentialFault(403, "InvalidProviderToken"));
 
-    assertThat(lane.pausedBecause()).hasValue("InvalidProviderToken");
+    assertThat(standing.pausedBecause()).hasValue("InvalidProviderToken");
   }
 
   @Test
   void doubts_of_more_than_a_minute_are_forgotten() {
     for (int i = 0; i < 10; i++) {
-      doubts(CredentialLane.FEWEST_DOUBTS / 2);
-      clock.advance(CredentialLane.WINDOW.plus(Duration.ofSeconds(1)));
+      doubts(CredentialStanding.FEWEST_DOUBTS / 2);
+      clock.advance(CredentialStanding.WINDOW.plus(Duration.ofSeconds(1)));
     }
 
-    assertThat(lane.pausedBecause()).isEmpty();
+    assertThat(standing.pausedBecause()).isEmpty();
   }
 
   @Test
   void a_pause_that_could_not_be_written_down_is_tried_with_the_next_refusal() {
     database.away = true;
-    lane.refused("InvalidProviderToken");
-    assertThat(lane.pausedBecause()).isEmpty();
+    standing.refused("InvalidProviderToken");
+    assertThat(standing.pausedBecause()).isEmpty();
 
     database.away = false;
-    lane.refused("InvalidProviderToken");
+    standing.refused("InvalidProviderToken");
 
-    assertThat(lane.pausedBecause()).hasValue("InvalidProviderToken");
+    assertThat(standing.pausedBecause()).hasValue("InvalidProviderToken");
   }
 
   private void answers(int count, Addressee to, DeliveryOutcome answer) {
     for (int i = 0; i < count; i++) {
-      CredentialGate.send(new CredentialLookup.Found<>(KEY, lane), to, _ -> answer);
+      CredentialGate.send(new CredentialLookup.Found<>(KEY, standing), to, _ -> answer);
     }
   }
 
   private void doubts(int count) {
     for (int i = 0; i < count; i++) {
-      lane.doubted("BadDeviceToken");
+      standing.doubted("BadDeviceToken");
     }
   }
 }
