@@ -145,7 +145,7 @@ public record Push(
   }
 
   /// After a wait without an attempt.
-  public Push postponed() {
+  public Push putOff() {
     return with(recipients, attempt, tried, audience, true, errors, inInbox);
   }
 

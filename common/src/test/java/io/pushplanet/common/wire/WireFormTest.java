@@ -66,12 +66,12 @@ class WireFormTest {
   }
 
   @Test
-  void only_a_postponed_push_says_that_it_waited() {
-    byte[] batch = WireForm.join(List.of(WireForm.write(PUSH.postponed()), WireForm.write(PUSH)));
+  void only_a_push_that_was_put_off_says_that_it_waited() {
+    byte[] batch = WireForm.join(List.of(WireForm.write(PUSH.putOff()), WireForm.write(PUSH)));
 
-    assertThat(WireForm.readBatch(batch, Push.class)).containsExactly(PUSH.postponed(), PUSH);
-    assertThat(PUSH.postponed().attempt()).isZero();
-    assertThat(PUSH.postponed().cameBack()).isTrue();
+    assertThat(WireForm.readBatch(batch, Push.class)).containsExactly(PUSH.putOff(), PUSH);
+    assertThat(PUSH.putOff().attempt()).isZero();
+    assertThat(PUSH.putOff().cameBack()).isTrue();
     assertThat(PUSH.cameBack()).isFalse();
     assertThat(new String(WireForm.write(PUSH), StandardCharsets.UTF_8)).doesNotContain("waited");
   }

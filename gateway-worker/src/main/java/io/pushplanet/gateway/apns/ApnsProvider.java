@@ -26,7 +26,7 @@ import io.pushplanet.gateway.provider.CredentialGate.Addressee;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
@@ -267,8 +267,8 @@ final class ApnsProvider implements Provider {
             + " pushplanet_provider_send counts them all as token_foreign.");
   }
 
-  private static Deferred tooManyTokens(Duration after, String done) {
-    return new Deferred(TOO_MANY_REQUESTS, "TooManyProviderTokenUpdates", after, false, done);
+  private static TryAgain tooManyTokens(Duration after, String done) {
+    return new TryAgain(TOO_MANY_REQUESTS, "TooManyProviderTokenUpdates", after, false, done);
   }
 
   private DeliveryOutcome sendWithCertificate(Sending sending, ApnsCertificate certificate) {
@@ -351,7 +351,7 @@ final class ApnsProvider implements Provider {
     return switch (ApnsAnswers.of(status, reason)) {
       case ACCEPTED -> {
         if (!ApnsAnswers.isOfApple(answered)) {
-          yield new Deferred(status, "no_apns_id", null, true);
+          yield new TryAgain(status, "no_apns_id", null, true);
         }
         resting.taken(addressee(sending));
         yield new Accepted(status, "", ApnsAnswers.id(answered).orElse(null));
@@ -368,16 +368,16 @@ final class ApnsProvider implements Provider {
       case CREDENTIAL_FAULT, RENEW_PROVIDER_TOKEN, RECONNECT_OR_CREDENTIAL_FAULT ->
           fault(sending, status, reason);
       case KEEP_OLDER_PROVIDER_TOKEN -> tooManyTokens(waits.jittered(ProviderTokens.REST), CLOSED);
-      case RECONNECT -> new Deferred(status, reason, null, false, CLOSED);
+      case RECONNECT -> new TryAgain(status, reason, null, false, CLOSED);
       case DEVICE_BUSY ->
-          new Deferred(
+          new TryAgain(
               status,
               reason,
               resting.refused(addressee(sending), waits.asked(answered, reason).orElse(null)),
               false,
               Rests.DEVICE_RESTS);
       case UNAVAILABLE ->
-          new Deferred(
+          new TryAgain(
               status,
               reason.isEmpty() ? "http_" + status : reason,
               waits.asked(answered, reason).orElse(null),

@@ -242,22 +242,22 @@ class DeliveryConfiguration {
   }
 
   @Bean
-  DeferredFetchers deferredFetchers(
+  PutOffFetchers putOffFetchers(
       Lanes lanes,
       DataSource database,
       LanePublisher publisher,
       Clock clock,
       MeterRegistry meters) {
-    return new DeferredFetchers(lanes, new LaterStore(database), publisher, clock, meters);
+    return new PutOffFetchers(lanes, new LaterStore(database), publisher, clock, meters);
   }
 
   @Bean
-  PeriodicTask fetchesHigh(DeferredFetchers all) {
+  PeriodicTask fetchesHigh(PutOffFetchers all) {
     return all.of(Priority.HIGH);
   }
 
   @Bean
-  PeriodicTask fetchesNormal(DeferredFetchers all) {
+  PeriodicTask fetchesNormal(PutOffFetchers all) {
     return all.of(Priority.NORMAL);
   }
 

@@ -201,7 +201,7 @@ final class Outbox implements AutoCloseable {
   void waitUnchecked(Parcel parcel, Channel channel) {
     retry(
         parcel,
-        parcel.alone().postponed(),
+        parcel.alone().putOff(),
         channel,
         retries.afterDatabaseLoss(),
         new Cause(0, "database_unavailable", Cause.NOT_SENT));

@@ -225,11 +225,11 @@ final class ProviderDelivery {
           lane.returning().providerNotAsked(push.app());
           return Collections.nCopies(request.size(), notNow.get());
         }
-        return acquired ? sendWithPermit(push, request) : defer(push.app(), request);
+        return acquired ? sendWithPermit(push, request) : putOff(push.app(), request);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return Collections.nCopies(
-            request.size(), new DeliveryOutcome.Deferred(0, "worker_stops", null, false));
+            request.size(), new DeliveryOutcome.TryAgain(0, "worker_stops", null, false));
       } catch (RuntimeException | Error e) {
         // A bug that one message meets must not send its neighbours a second time: only this
         // message is tried again, and not for ever.
@@ -257,10 +257,10 @@ final class ProviderDelivery {
       }
     }
 
-    private List<DeliveryOutcome> defer(AppId app, List<Parcel> request) {
+    private List<DeliveryOutcome> putOff(AppId app, List<Parcel> request) {
       return request.stream()
           .<DeliveryOutcome>map(
-              _ -> new DeliveryOutcome.PutOff(0, PROVIDER_SLOW, lane.returning().defer(app)))
+              _ -> new DeliveryOutcome.PutOff(0, PROVIDER_SLOW, lane.returning().putOff(app)))
           .toList();
     }
   }
@@ -279,7 +279,7 @@ final class ProviderDelivery {
       return Response.ANSWERED;
     }
     return switch (outcome) {
-      case DeliveryOutcome.Deferred _, DeliveryOutcome.InternalError _ -> Response.NO_ANSWER;
+      case DeliveryOutcome.TryAgain _, DeliveryOutcome.InternalError _ -> Response.NO_ANSWER;
       case DeliveryOutcome.PutOff _, DeliveryOutcome.CredentialFault _, DeliveryOutcome.Expired _ ->
           Response.NOT_ASKED;
       // The message has ended, and there is nothing to wait for.

@@ -11,7 +11,7 @@ import io.pushplanet.gateway.parcel.Parcel;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Expired;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
@@ -84,7 +84,7 @@ final class ProviderOutcomes {
       case TokenForeign foreign ->
           afterDeadToken(channel, parcel, foreign, clock.instant(), outbox);
       case PutOff putOff -> putOff(channel, parcel, putOff, outbox);
-      case Deferred deferred -> deferred(channel, parcel, deferred, outbox);
+      case TryAgain again -> tryAgain(channel, parcel, again, outbox);
       case DeliveryOutcome.InternalError error -> afterError(channel, parcel, error, outbox);
       case CredentialFault fault -> afterCredentialFault(channel, parcel, fault, outbox);
       case Remedied remedied -> remedied(channel, parcel, remedied, outbox);
@@ -124,22 +124,22 @@ final class ProviderOutcomes {
   private void putOff(Channel channel, Parcel parcel, PutOff putOff, Outbox outbox) {
     outbox.retry(
         parcel,
-        parcel.alone().postponed(),
+        parcel.alone().putOff(),
         channel,
         waitAfter(parcel, putOff),
         new Cause(putOff.status(), putOff.reason(), orNotSent(putOff, putOff.done())));
   }
 
-  private void deferred(Channel channel, Parcel parcel, Deferred deferred, Outbox outbox) {
+  private void tryAgain(Channel channel, Parcel parcel, TryAgain again, Outbox outbox) {
     outbox.retry(
         parcel,
         parcel.alone().retried(),
         channel,
-        waitAfter(channel, parcel, deferred),
+        waitAfter(channel, parcel, again),
         new Cause(
-            deferred.status(),
-            deferred.reason(),
-            deferred.ambiguous() ? deferred.done() : orNotSent(deferred, deferred.done())));
+            again.status(),
+            again.reason(),
+            again.ambiguous() ? again.done() : orNotSent(again, again.done())));
   }
 
   private void afterCredentialFault(
@@ -148,7 +148,7 @@ final class ProviderOutcomes {
     outbox.retry(
         parcel,
         // A pause is not a try: after it the message still has all its tries.
-        asked ? parcel.alone().retried() : parcel.alone().postponed(),
+        asked ? parcel.alone().retried() : parcel.alone().putOff(),
         channel,
         beforeItsEnd(
             parcel,
@@ -190,10 +190,10 @@ final class ProviderOutcomes {
   }
 
   /// Our own back-off is cut short for a last try; a delay that the provider asked for is not.
-  private Duration waitAfter(Channel channel, Parcel parcel, Deferred deferred) {
-    Duration wait = retries.after(channel, deferred, parcel.push().attempt());
-    return deferred.after() == null
-        ? beforeItsEnd(parcel, wait, RetrySchedule.first(channel, deferred.status()))
+  private Duration waitAfter(Channel channel, Parcel parcel, TryAgain again) {
+    Duration wait = retries.after(channel, again, parcel.push().attempt());
+    return again.after() == null
+        ? beforeItsEnd(parcel, wait, RetrySchedule.first(channel, again.status()))
         : wait;
   }
 

@@ -112,7 +112,7 @@ public final class Fanout {
             && page.recipients().size() <= Push.MAX_RECIPIENTS;
     boolean mayBeOut = again || end.isPresent();
     Map<String, Integer> filled =
-        publishPage(mayBeOut ? push.postponed() : push, page.recipients(), endsInOneChunk, now);
+        publishPage(mayBeOut ? push.putOff() : push, page.recipients(), endsInOneChunk, now);
     if (last != null) {
       DeviceId done = steps.fixEnd(order, last);
       lanes.publishAndWait(

@@ -25,7 +25,7 @@ import io.pushplanet.gateway.provider.CredentialGate.Addressee;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
@@ -225,7 +225,7 @@ final class FcmProvider implements Provider {
   private DeliveryOutcome sendWithCredential(Sending sending) {
     return switch (tokens.current(sending.account())) {
       case Grant.Refused refused -> refused(sending, refused);
-      case Grant.Unavailable(String why) -> new Deferred(0, why, null, false);
+      case Grant.Unavailable(String why) -> new TryAgain(0, why, null, false);
       case Grant.Granted granted -> sendWithToken(sending, granted);
     };
   }
@@ -240,7 +240,7 @@ final class FcmProvider implements Provider {
       case Grant.Refused refused ->
           remedied(answered, AccessTokens.NOT_RENEWED, refused(sending, refused));
       case Grant.Unavailable(String why) ->
-          remedied(answered, AccessTokens.NOT_RENEWED, new Deferred(0, why, null, false));
+          remedied(answered, AccessTokens.NOT_RENEWED, new TryAgain(0, why, null, false));
       case Grant.Granted newer ->
           remedied(
               answered, AccessTokens.RENEWED, outcome(sending, request(sending, newer), askedAt));
@@ -308,7 +308,7 @@ final class FcmProvider implements Provider {
       case ACCEPTED -> {
         if (error.name().isEmpty()) {
           // A proxy between Google and us may answer 200 to anything.
-          yield new Deferred(status, "no_message_name", null, true);
+          yield new TryAgain(status, "no_message_name", null, true);
         }
         resting.taken(sending.addressee());
         if (sending.behind() != null) {
@@ -348,16 +348,16 @@ final class FcmProvider implements Provider {
               resting.refused(
                   sending.addressee(), waits.asked(answered, error.code()).orElse(null));
           String done = sending.token().namesDevice() ? Rests.DEVICE_RESTS : "topic rests";
-          yield new Deferred(status, reason, rest, false, done);
+          yield new TryAgain(status, reason, rest, false, done);
         }
         // The messages come back spread out, but the project rests no longer than it must.
         Duration rest = waits.asked(answered, error.code()).orElse(QUOTA_REST);
         paces.of(sending.account().projectId()).refused(rest);
         Duration after = waits.askedOr(answered, error.code(), QUOTA_REST);
-        yield new Deferred(status, reason, after, false, "project slowed");
+        yield new TryAgain(status, reason, after, false, "project slowed");
       }
       case UNAVAILABLE ->
-          new Deferred(status, reason, waits.asked(answered, error.code()).orElse(null), true);
+          new TryAgain(status, reason, waits.asked(answered, error.code()).orElse(null), true);
     };
   }
 

@@ -23,7 +23,7 @@ import io.pushplanet.gateway.provider.CredentialGate;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
@@ -286,12 +286,12 @@ final class HmsProvider implements Provider {
           new Rejected(status, reason, Explanation.of(said.explanation(), tokens));
       case REJECTED_TOGETHER ->
           together
-              ? new Deferred(status, reason, null, false, FEWER_TOGETHER)
+              ? new TryAgain(status, reason, null, false, FEWER_TOGETHER)
               : new Rejected(status, reason, Explanation.of(said.explanation(), tokens));
       // Some tokens have the message, and the answer does not say which.
       case PARTLY_ACCEPTED ->
           together
-              ? new Deferred(status, reason, null, true, FEWER_TOGETHER)
+              ? new TryAgain(status, reason, null, true, FEWER_TOGETHER)
               : new Rejected(status, reason, Explanation.of(said.explanation(), tokens));
       case CREDENTIAL_FAULT, RENEW_ACCESS_TOKEN ->
           fault(push, client, status, reason, Explanation.of(said.explanation(), tokens));
@@ -301,9 +301,9 @@ final class HmsProvider implements Provider {
         yield new PutOff(status, reason, rest, "app rests");
       }
       case LATER ->
-          new Deferred(status, reason, waits.asked(answered, said.code()).orElse(null), false);
+          new TryAgain(status, reason, waits.asked(answered, said.code()).orElse(null), false);
       case INTERNAL ->
-          new Deferred(status, reason, waits.asked(answered, said.code()).orElse(null), true);
+          new TryAgain(status, reason, waits.asked(answered, said.code()).orElse(null), true);
     };
   }
 

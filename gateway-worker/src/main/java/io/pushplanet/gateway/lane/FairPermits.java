@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 ///   with all its other recipients, and the lane's next messages wait behind it.
 /// - Where an app has all the permits that it may hold, and it is slow or no answer has come for
 ///   [#PATIENCE], its requests do not wait for a permit: a waiting request keeps its broker's
-///   message, and the lane has few of these. The message is deferred to `later`, and
+///   message, and the lane has few of these. The message is put off to `later`, and
 ///   [ReturningMessages] says how many to fetch back.
 ///
 /// An app's requests get permits in the order in which they came. While a full queue is worked off,
@@ -60,14 +60,15 @@ public final class FairPermits {
     /// The share of requests without an answer, by the same weights.
     double unanswered;
 
-    /// How many answers must come before more than one deferred message at a time is fetched. New
-    /// messages do not depend on it: they must not suffer for what is not known of the provider.
+    /// How many answers must come before more than one message that was put off is fetched at a
+    /// time. New messages do not depend on it: they must not suffer for what is not known of the
+    /// provider.
     int answersWanted;
 
     /// When the app last got its first permit or gave one back.
     long movedNanos;
 
-    /// Null while none of its messages was deferred.
+    /// Null while none of its messages was put off.
     ReturningMessages.@Nullable OfApp returning;
 
     App(long nowNanos) {
@@ -214,10 +215,10 @@ public final class FairPermits {
     app.answersWanted = Math.max(1, app.answersWanted);
   }
 
-  /// How many more deferred messages of an app would get a permit, besides the expected ones. Where
-  /// other messages of the app wait here, some more are fetched, because those go on soon. Where
-  /// the provider does not answer, was not to be asked, or is not known yet, only one message at a
-  /// time is fetched.
+  /// How many more messages of an app that were put off would get a permit, besides the expected
+  /// ones. Where other messages of the app wait here, some more are fetched, because those go on
+  /// soon. Where the provider does not answer, was not to be asked, or is not known yet, only one
+  /// message at a time is fetched.
   ///
   /// @param expected messages of this app that are on their way back
   /// @param expectedOfAll the same of all apps

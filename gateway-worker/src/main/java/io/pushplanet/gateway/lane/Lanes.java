@@ -22,9 +22,9 @@ public final class Lanes {
   /// parcel that waits too long for that falls back or is parked.
   private static final int MAX_OVER_MQTT = 1_024;
 
-  /// So many devices of a deferred message count as one request where its provider takes several: a
-  /// quarter of the 64 that a message of the broker's carries, because after a failure fewer
-  /// devices share a request.
+  /// So many devices of a message that was put off count as one request where its provider takes
+  /// several: a quarter of the 64 that a message of the broker's carries, because after a failure
+  /// fewer devices share a request.
   private static final int NEIGHBOURS = 16;
 
   private final Map<String, Lane> lanes = new HashMap<>();
@@ -76,7 +76,7 @@ public final class Lanes {
       return databasePermits;
     }
 
-    /// How many devices of a deferred message are fetched back as one request.
+    /// How many devices of a message that was put off are fetched back as one request.
     public int returningTogether() {
       return returningTogether;
     }

@@ -9,10 +9,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/// A lane's messages that were deferred to `later` because they got no permit ([FairPermits]):
+/// A lane's messages that were put off to `later` because they got no permit ([FairPermits]):
 /// which apps have some, and how many of them to fetch back now. A fetched message is expected:
 /// permits are left for it until it arrives, or until it must be with another worker. Of messages
-/// that other workers deferred, or this one before it was started, [#markDeferred] tells.
+/// that other workers put off, or this one before it was started, [#markPutOff] tells.
 ///
 /// Thread-safe: under the lock of the permits.
 public final class ReturningMessages {
@@ -29,9 +29,9 @@ public final class ReturningMessages {
   /// From a fetch that found nothing to the next one.
   static final Duration FETCH_AGAIN = Duration.ofSeconds(1);
 
-  /// After so many fetches that found nothing, the app is no longer asked about. A deferred message
-  /// may still be being written. Fetches are counted rather than time, because while MySQL is away
-  /// nothing is fetched and nothing is written.
+  /// After so many fetches that found nothing, the app is no longer asked about. A message that was
+  /// put off may still be being written. Fetches are counted rather than time, because while MySQL
+  /// is away nothing is fetched and nothing is written.
   static final int EMPTY_FETCHES = 60;
 
   /// Since the first message of a wave was fetched. A message that has not arrived by then is with
@@ -50,7 +50,7 @@ public final class ReturningMessages {
     /// Whether any of its messages is in `later`, as far as is known.
     boolean inLater;
 
-    /// When the app's last deferred message comes back by itself.
+    /// When the app's last message that was put off comes back by itself.
     long lastBackNanos;
 
     /// Fetches in a row that found nothing.
@@ -92,12 +92,12 @@ public final class ReturningMessages {
     this.nanoTime = nanoTime;
   }
 
-  /// A message got no permit, and is deferred.
+  /// A message got no permit, and is put off.
   ///
   /// @return the delay after which it comes back even if it is not fetched, from [#SOONEST_BACK] to
   ///     [#LATEST_BACK]. It may get no permit then either, so at most one message comes back every
   ///     [#BACK_EVERY]
-  public Duration defer(AppId name) {
+  public Duration putOff(AppId name) {
     permits.lock.lock();
     try {
       OfApp app = inLater(permits.app(name));
@@ -113,9 +113,9 @@ public final class ReturningMessages {
     }
   }
 
-  /// Messages of an app are in `later`, whichever worker deferred them. Where nothing is known of
+  /// Messages of an app are in `later`, whichever worker put them off. Where nothing is known of
   /// the app's provider, they are fetched one at a time.
-  public void markDeferred(AppId name) {
+  public void markPutOff(AppId name) {
     permits.lock.lock();
     try {
       App app = permits.apps.get(name);
@@ -246,8 +246,8 @@ public final class ReturningMessages {
     }
   }
 
-  /// A deferred message is here; to be called before it acquires a permit. A retry cannot be told
-  /// from a fetched message, so a retry has one message fetched too many.
+  /// A message that was put off is here; to be called before it acquires a permit. A retry cannot
+  /// be told from a fetched message, so a retry has one message fetched too many.
   public void arrived(AppId name) {
     permits.lock.lock();
     try {

@@ -4,7 +4,7 @@ import io.pushplanet.gateway.credential.Credential;
 import io.pushplanet.gateway.credential.CredentialLookup;
 import io.pushplanet.gateway.credential.CredentialStanding;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
@@ -139,7 +139,7 @@ public final class CredentialGate {
           DeliveryOutcome.Expired _,
           DeliveryOutcome.InternalError _,
           Rejected _,
-          Deferred _,
+          TryAgain _,
           PutOff _,
           CredentialFault _ ->
           outcome;

@@ -42,8 +42,8 @@ public sealed interface DeliveryOutcome {
   static DeliveryOutcome of(Reply reply, Function<Answered, DeliveryOutcome> meaning) {
     return switch (reply) {
       case Answered answered -> meaning.apply(answered);
-      case Reply.NotSent(String why) -> new Deferred(0, why, null, false);
-      case Reply.NoAnswer(String why) -> new Deferred(0, why, null, true);
+      case Reply.NotSent(String why) -> new TryAgain(0, why, null, false);
+      case Reply.NoAnswer(String why) -> new TryAgain(0, why, null, true);
       case Reply.Expired() -> new Expired();
     };
   }
@@ -102,14 +102,15 @@ public sealed interface DeliveryOutcome {
     }
   }
 
-  /// Not now. `after` is the least wait that the provider asks for, null when it asks for none.
+  /// Not now, and it counts as a try. `after` is the least wait that the provider asks for, null
+  /// when it asks for none.
   ///
   /// @param ambiguous whether the provider may have taken the message (timeout, reset, 503)
   /// @param done what was done about it, for the timeline; null when the message only waits
-  record Deferred(
+  record TryAgain(
       int status, String reason, @Nullable Duration after, boolean ambiguous, @Nullable String done)
       implements DeliveryOutcome {
-    public Deferred(int status, String reason, @Nullable Duration after, boolean ambiguous) {
+    public TryAgain(int status, String reason, @Nullable Duration after, boolean ambiguous) {
       this(status, reason, after, ambiguous, null);
     }
   }
@@ -119,7 +120,7 @@ public sealed interface DeliveryOutcome {
   ///
   /// @param status 0 when no request was made
   /// @param after the least wait
-  /// @param done as [Deferred#done]
+  /// @param done as [TryAgain#done]
   record PutOff(int status, String reason, Duration after, @Nullable String done)
       implements DeliveryOutcome {
     /// The vendor's quota for all messages of the app is used up until then.
@@ -157,7 +158,7 @@ public sealed interface DeliveryOutcome {
   /// The app's credential is unreadable or refused: pause it, keep the message until its TTL, tell
   /// the operator.
   ///
-  /// @param done as [Deferred#done]
+  /// @param done as [TryAgain#done]
   /// @param detail as [Rejected#detail]
   /// @param evidence [Evidence#NONE] when another credential than the app's is at fault
   record CredentialFault(

@@ -37,7 +37,7 @@ public interface Provider {
   /// recipient always carries the same id at the vendor, so that a repeat merges with the first
   /// copy.
   ///
-  /// @return the meaning of the vendor's answer, or [DeliveryOutcome.Deferred] when there was none.
+  /// @return the meaning of the vendor's answer, or [DeliveryOutcome.TryAgain] when there was none.
   ///     Never throws for faults of a vendor, a network or a credential.
   DeliveryOutcome send(Push push, Recipient recipient);
 

@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.Timer;
 import io.pushplanet.common.delivery.Channel;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Expired;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
@@ -69,7 +69,7 @@ public final class ProviderMetrics {
       case Expired _ -> "expired";
       case TokenGone _ -> "token_gone";
       case TokenForeign _ -> "token_foreign";
-      case Deferred _, PutOff _ -> "deferred";
+      case TryAgain _, PutOff _ -> "deferred";
       case CredentialFault _ -> "credential_fault";
       case DeliveryOutcome.InternalError _ -> "internal_error";
     };

@@ -43,13 +43,13 @@ public final class RetrySchedule {
   }
 
   /// @param attempt how many attempts there were before, 0 at first
-  public Duration after(Channel channel, DeliveryOutcome.Deferred deferred, int attempt) {
-    Duration asked = deferred.after();
-    if (asked != null && deferred.status() == 429) {
+  public Duration after(Channel channel, DeliveryOutcome.TryAgain again, int attempt) {
+    Duration asked = again.after();
+    if (asked != null && again.status() == 429) {
       // The provider that counts requests knows when there is room again.
       return spread(asked);
     }
-    Duration own = own(channel, deferred.status(), attempt);
+    Duration own = own(channel, again.status(), attempt);
     return spread(asked == null || asked.compareTo(own) < 0 ? own : asked);
   }
 

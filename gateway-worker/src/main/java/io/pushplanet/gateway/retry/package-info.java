@@ -1,4 +1,4 @@
-/// When a deferred message is tried again.
+/// When a message is tried again.
 @NullMarked
 package io.pushplanet.gateway.retry;
 

@@ -14,7 +14,7 @@ import io.pushplanet.gateway.provider.CredentialGate;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
@@ -113,7 +113,7 @@ final class WebPushProvider implements Provider {
       case Destination.Refused(String why) -> new Rejected(0, why);
       case Destination.Unknown(String why) -> {
         resting.failed(browser.origin());
-        yield new Deferred(0, why, null, false);
+        yield new TryAgain(0, why, null, false);
       }
       case Destination.NotNow(String why) -> new PutOff(0, why, NEXT_TURN);
       case Destination.Allowed(List<InetAddress> addresses) ->
@@ -164,9 +164,9 @@ final class WebPushProvider implements Provider {
       case ACCEPTED -> new Accepted(status, "", answered.header("location").orElse(null));
       case SUBSCRIPTION_GONE -> new TokenGone(status, reason, askedAt);
       case REJECTED -> new Rejected(status, reason);
-      case BUSY -> new Deferred(status, reason, waits.askedOr(answered, NO_WORD, BUSY_REST), false);
+      case BUSY -> new TryAgain(status, reason, waits.askedOr(answered, NO_WORD, BUSY_REST), false);
       case UNAVAILABLE ->
-          new Deferred(status, reason, waits.asked(answered, NO_WORD).orElse(null), true);
+          new TryAgain(status, reason, waits.asked(answered, NO_WORD).orElse(null), true);
       // A push service does not say whether it refuses the key or only this subscription. Not
       // logged: the caller that registers a device names the push service, which could answer so
       // to each message.

@@ -133,7 +133,7 @@ class DeadTokensIT extends DeliveryScene {
     IntStream.range(0, 100)
         .forEach(i ->
             fcm.answers.put(
-                "off" + i, new DeliveryOutcome.Deferred(0, "project_quota_rest", null, false)));
+                "off" + i, new DeliveryOutcome.TryAgain(0, "project_quota_rest", null, false)));
     var gone = new DeliveryOutcome.TokenGone(404, "UNREGISTERED", clock.instant());
     IntStream.range(0, 11).forEach(i -> fcm.answers.put("dead" + i, gone));
     fcm.answers.put("last0", gone);

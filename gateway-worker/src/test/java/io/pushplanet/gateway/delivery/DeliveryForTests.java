@@ -53,7 +53,7 @@ public final class DeliveryForTests {
   private final OwedMoves owedMoves;
   private final DirectoryReturn directoryReturn;
   private final LaneConsumers consumers;
-  private final Map<Priority, DeferredFetcher> fetchers = new EnumMap<>(Priority.class);
+  private final Map<Priority, PutOffFetcher> fetchers = new EnumMap<>(Priority.class);
 
   private DeliveryForTests(Builder its) {
     DeliveryConfiguration wiring = new DeliveryConfiguration();
@@ -103,7 +103,7 @@ public final class DeliveryForTests {
             its.meters);
     LaterStore later = new LaterStore(its.database);
     for (Priority priority : Priority.values()) {
-      fetchers.put(priority, new DeferredFetcher(lanes.atProviders(priority), later, its.clock));
+      fetchers.put(priority, new PutOffFetcher(lanes.atProviders(priority), later, its.clock));
     }
   }
 
@@ -184,8 +184,8 @@ public final class DeliveryForTests {
     lanes.refuseStuck();
   }
 
-  /// @see DeferredFetcher#fetch
-  public void fetchDeferred(Priority priority) {
+  /// @see PutOffFetcher#fetch
+  public void fetchPutOff(Priority priority) {
     Objects.requireNonNull(fetchers.get(priority)).fetch();
   }
 

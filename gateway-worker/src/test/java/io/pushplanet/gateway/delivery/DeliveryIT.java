@@ -42,7 +42,7 @@ class DeliveryIT extends DeliveryScene {
 
     deliver(Channel.FCM, push);
     deliver(Channel.FCM, push.retried());
-    deliver(Channel.FCM, push.postponed());
+    deliver(Channel.FCM, push.putOff());
 
     Timer wait = meters.get("pushplanet.queue.wait").tag("lane", "push.fcm.high").timer();
     assertThat(wait.count()).isEqualTo(1);
@@ -60,7 +60,7 @@ class DeliveryIT extends DeliveryScene {
   void zulip_13518_messages_to_be_repeated_wait_in_later_and_hold_no_place() throws Exception {
     PushBuilder many = aPush(clock).from(APP);
     for (int i = 0; i < 100; i++) {
-      fcm.answers.put("slow" + i, new DeliveryOutcome.Deferred(0, "timeout", null, true));
+      fcm.answers.put("slow" + i, new DeliveryOutcome.TryAgain(0, "timeout", null, true));
       many.toFcm("slow" + i, "t" + i);
     }
 
@@ -111,7 +111,7 @@ class DeliveryIT extends DeliveryScene {
   void devices_of_one_message_share_a_request_and_end_on_their_own() throws Exception {
     hms.together = 3;
     hms.answers.put("d2", new DeliveryOutcome.Rejected(200, "80100000"));
-    hms.answers.put("d3", new DeliveryOutcome.Deferred(503, "http_503", null, false));
+    hms.answers.put("d3", new DeliveryOutcome.TryAgain(503, "http_503", null, false));
     Push message = aPush(clock).from(APP).toHms("d1", "t1").toHms("d2", "t2").build();
     Push chunk = message.to(aPush(clock).toHms("d3", "t3").toHms("d4", "t4").build().recipients());
     Push other = aPush(clock).from(APP).toHms("d5", "t5").build();
@@ -137,7 +137,7 @@ class DeliveryIT extends DeliveryScene {
   @Test
   void bark_369_one_bad_token_does_not_touch_its_neighbours() throws Exception {
     fcm.answers.put("d2", new DeliveryOutcome.Rejected(400, "INVALID_ARGUMENT"));
-    fcm.answers.put("d3", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", null, true));
+    fcm.answers.put("d3", new DeliveryOutcome.TryAgain(503, "UNAVAILABLE", null, true));
 
     deliver(
         Channel.FCM,
@@ -173,7 +173,7 @@ class DeliveryIT extends DeliveryScene {
   @Test
   void a_retry_that_would_come_after_the_ttl_is_not_made() throws Exception {
     fcm.answers.put(
-        "d1", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", Duration.ofSeconds(60), true));
+        "d1", new DeliveryOutcome.TryAgain(503, "UNAVAILABLE", Duration.ofSeconds(60), true));
 
     deliver(
         Channel.FCM,
@@ -193,7 +193,7 @@ class DeliveryIT extends DeliveryScene {
 
   @Test
   void a_long_back_off_of_ours_ends_with_a_last_try_before_the_ttl() throws Exception {
-    apns.answers.put("d1", new DeliveryOutcome.Deferred(503, "ServiceUnavailable", null, true));
+    apns.answers.put("d1", new DeliveryOutcome.TryAgain(503, "ServiceUnavailable", null, true));
     Push push =
         aPush(clock)
             .from(APP)
@@ -210,7 +210,7 @@ class DeliveryIT extends DeliveryScene {
   /// FCM asks for ten seconds, and the time to live leaves them.
   @Test
   void a_short_back_off_of_ours_ends_with_a_last_try_before_the_ttl() throws Exception {
-    fcm.answers.put("d1", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", null, true));
+    fcm.answers.put("d1", new DeliveryOutcome.TryAgain(503, "UNAVAILABLE", null, true));
     Push push =
         aPush(clock)
             .from(APP)
@@ -245,7 +245,7 @@ class DeliveryIT extends DeliveryScene {
     clock.advance(Duration.ofSeconds(28).plusMillis(100));
     hms.answers.put(
         "d1", new DeliveryOutcome.PutOff(0, "project_quota_rest", Duration.ofMinutes(1)));
-    deliver(Channel.HMS, servers.registered(push).postponed());
+    deliver(Channel.HMS, servers.registered(push).putOff());
 
     assertThat(events(DeliveryEvent.Ended.class))
         .extracting(DeliveryEvent.Ended::state)

@@ -71,7 +71,7 @@ class NewestWinsIT extends DeliveryScene {
     Push old = message("order-77", "d1");
     row(message("order-77", "d1"), "d1", state);
 
-    deliver(Channel.FCM, old.postponed());
+    deliver(Channel.FCM, old.putOff());
 
     assertThat(fcm.sent).hasSize(givesWay ? 0 : 1);
   }
@@ -85,11 +85,11 @@ class NewestWinsIT extends DeliveryScene {
 
     deliver(
         Channel.FCM,
-        newest.postponed(),
-        old.postponed(),
-        another.postponed(),
-        older.postponed(),
-        message("order-77", "d2").postponed());
+        newest.putOff(),
+        old.putOff(),
+        another.putOff(),
+        older.putOff(),
+        message("order-77", "d2").putOff());
 
     assertThat(fcm.sent).hasSize(3);
     assertThat(events(DeliveryEvent.Ended.class))
@@ -104,7 +104,7 @@ class NewestWinsIT extends DeliveryScene {
     Push forFormerUser =
         aPush(clock).from(APP).delivered(forAll.delivery()).forUser("u1").toFcm("d1", "t1").build();
 
-    deliver(Channel.FCM, forAll.postponed(), forFormerUser.postponed());
+    deliver(Channel.FCM, forAll.putOff(), forFormerUser.putOff());
 
     assertThat(fcm.sent).hasSize(1);
   }

@@ -63,7 +63,7 @@ class OwedIT extends NodeScene {
 
   @Test
   void a_message_that_is_put_off_is_owed_and_the_others_are_sent_once() throws Exception {
-    fcm.answers.put("busy", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", A_MINUTE, true));
+    fcm.answers.put("busy", new DeliveryOutcome.TryAgain(503, "UNAVAILABLE", A_MINUTE, true));
     Push push = aPush(clock).from(APP).toFcm("taken", "t1").toFcm("busy", "t2").build();
 
     deliverWithoutMysql(Channel.FCM, push);
@@ -99,7 +99,7 @@ class OwedIT extends NodeScene {
         first,
         fallback.fallenBackFrom(Channel.MQTT),
         back.retried(),
-        cancelled.postponed());
+        cancelled.putOff());
     List<Owed.Item> owed = servers.drain(Topology.OWED, Owed.Item.class);
     delivery.writeOwed(batch(owed));
 

@@ -214,7 +214,7 @@ class PermitsIT extends DeliveryScene {
       } finally {
         underWay.decrementAndGet();
       }
-      return new DeliveryOutcome.Deferred(0, "timeout", null, true);
+      return new DeliveryOutcome.TryAgain(0, "timeout", null, true);
     }
   }
 

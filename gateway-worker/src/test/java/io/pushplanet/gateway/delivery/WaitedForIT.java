@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class WaitedForIT extends DeliveryScene {
   @Test
   void a_message_that_waited_for_a_deleted_device_is_not_sent() throws Exception {
-    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().postponed());
+    deliver(Channel.FCM, aPush(clock).from(APP).toFcm("d1", "t1").build().putOff());
 
     assertThat(fcm.sent).isEmpty();
     assertThat(events(DeliveryEvent.Ended.class))
@@ -102,7 +102,7 @@ class WaitedForIT extends DeliveryScene {
   void a_message_that_waits_again_is_still_for_the_same_user() throws Exception {
     registered("d1", "fcm", "token", "t1", clock.instant());
     servers.sql().update("UPDATE devices SET user_id = 'u1'");
-    fcm.answers.put("d1", new DeliveryOutcome.Deferred(503, "UNAVAILABLE", null, true));
+    fcm.answers.put("d1", new DeliveryOutcome.TryAgain(503, "UNAVAILABLE", null, true));
 
     deliver(Channel.FCM, aPush(clock).from(APP).forUser("u1").toFcm("d1", "t1").build().retried());
 

@@ -24,7 +24,7 @@ class LaneTest {
       assertThat(lane.permits().acquire(SHOP)).isTrue();
       long acquired = nanos.get();
       nanos.addAndGet(Duration.ofSeconds(8).toNanos());
-      lane.returning().defer(SHOP);
+      lane.returning().putOff(SHOP);
       lane.permits().release(SHOP, acquired, Response.ANSWERED);
     }
 

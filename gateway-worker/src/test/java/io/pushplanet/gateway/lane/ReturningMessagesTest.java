@@ -26,7 +26,7 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void as_many_messages_are_fetched_as_there_are_permits() throws Exception {
     fillSlowly();
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     assertThat(returning.roomFor(SHOP)).isZero();
     long acquired = nanos.get();
     pass(Duration.ofSeconds(8));
@@ -46,7 +46,7 @@ class ReturningMessagesTest extends PermitScene {
   void fetched_messages_for_a_slow_provider_get_permits_even_if_they_arrive_together()
       throws Exception {
     fillSlowly();
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     long acquired = nanos.get();
     pass(Duration.ofSeconds(8));
     for (int i = 0; i < 20; i++) {
@@ -67,7 +67,7 @@ class ReturningMessagesTest extends PermitScene {
   /// Otherwise each failed fetch counted as a long queue, and the next wait was twice as long.
   @Test
   void a_failed_fetch_is_repeated_at_once() {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     int room = returning.roomFor(SHOP);
     for (int i = 0; i < 3; i++) {
       returning.expect(SHOP, room);
@@ -82,7 +82,7 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void no_two_apps_are_promised_the_same_permits() {
     List<AppId> apps = IntStream.range(0, 50).mapToObj(i -> new AppId("app" + i)).toList();
-    apps.forEach(returning::defer);
+    apps.forEach(returning::putOff);
 
     assertThat(fetchAll()).isBetween(95, 100);
     assertThat(fetchAll()).isLessThan(5);
@@ -93,9 +93,9 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void no_two_slow_apps_are_promised_the_same_half() throws Exception {
     fillSlowly();
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     slow(BANK);
-    returning.defer(BANK);
+    returning.putOff(BANK);
     long acquired = nanos.get();
     pass(Duration.ofSeconds(8));
     for (int i = 0; i < 49; i++) {
@@ -113,7 +113,7 @@ class ReturningMessagesTest extends PermitScene {
   private void slow(AppId app) throws InterruptedException {
     for (int i = 0; i < 4; i++) {
       assertThat(acquire(app)).isTrue();
-      returning.defer(app);
+      returning.putOff(app);
       release(app, nanos.get() - Duration.ofSeconds(8).toNanos(), true);
     }
   }
@@ -121,7 +121,7 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void each_round_promises_permits_to_another_app_first() {
     List<AppId> apps = List.of(SHOP, BANK, new AppId("third"));
-    apps.forEach(returning::defer);
+    apps.forEach(returning::putOff);
 
     assertThat(IntStream.range(0, 3).mapToObj(_ -> returning.appsInLater().getFirst()))
         .containsExactlyInAnyOrderElementsOf(apps);
@@ -143,7 +143,7 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void some_messages_are_fetched_also_while_others_wait_here() throws Exception {
     fill(SHOP);
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     release(SHOP, nanos.get(), true);
     acquire(SHOP);
     acquiring();
@@ -158,7 +158,7 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void a_fetched_message_that_does_not_arrive_is_with_another_worker() throws Exception {
     acquire(SHOP);
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     release(SHOP, nanos.get(), true);
     fetched(SHOP, 80);
     assertThat(returning.roomFor(SHOP)).isZero();
@@ -170,7 +170,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void an_overdue_message_is_given_up_also_while_more_are_on_their_way() {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     fetched(SHOP, 40);
     pass(ReturningMessages.ON_ITS_WAY.dividedBy(2));
     fetched(SHOP, 20);
@@ -181,7 +181,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void each_overdue_wave_gives_the_next_one_twice_as_long_until_most_arrive() throws Exception {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     List<Integer> waited =
         IntStream.range(0, 8)
             .mapToObj(_ -> {
@@ -201,7 +201,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void after_a_wave_that_arrived_the_next_is_given_ten_seconds_again() {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     for (int i = 0; i < 3; i++) {
       fetched(SHOP, 80);
       secondsUntilThereIsRoom();
@@ -216,7 +216,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void a_given_up_app_leaves_the_permits_of_its_missing_messages() {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     for (int i = 0; i < 4; i++) {
       fetched(SHOP, 80);
       secondsUntilThereIsRoom();
@@ -228,7 +228,7 @@ class ReturningMessagesTest extends PermitScene {
     }
     assertThat(returning.appsInLater()).isEmpty();
 
-    returning.defer(BANK);
+    returning.putOff(BANK);
 
     assertThat(returning.roomFor(BANK)).isEqualTo(80);
   }
@@ -247,7 +247,7 @@ class ReturningMessagesTest extends PermitScene {
   void messages_for_a_silent_provider_are_fetched_one_at_a_time_until_it_answers()
       throws Exception {
     fill(SHOP);
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     allButOneEnd(80, false);
     assertThat(returning.roomFor(SHOP)).as("one is under way").isZero();
     release(SHOP, nanos.get(), false);
@@ -258,7 +258,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void messages_for_an_unreachable_provider_are_fetched_one_at_a_time() throws Exception {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     for (int i = 0; i < 20; i++) {
       acquire(SHOP);
       release(SHOP, nanos.get(), false);
@@ -271,7 +271,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void a_provider_that_loses_some_requests_is_not_silent() throws Exception {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     for (int i = 0; i < 30; i++) {
       acquire(SHOP);
       release(SHOP, nanos.get(), i % 3 > 0);
@@ -282,7 +282,7 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void messages_for_a_resting_provider_are_fetched_one_at_a_time_until_it_answers()
       throws Exception {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     returning.providerNotAsked(SHOP);
 
     assertThat(returning.roomFor(SHOP)).isOne();
@@ -298,7 +298,7 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void a_silent_provider_that_is_not_asked_stays_silent() throws Exception {
     fill(SHOP);
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     allButOneEnd(80, false);
     release(SHOP, nanos.get(), false);
     for (int i = 0; i < 20; i++) {
@@ -312,7 +312,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void a_request_that_holds_its_permit_for_long_unsent_counts_as_silence() throws Exception {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     for (int i = 0; i < 20; i++) {
       acquire(SHOP);
       release(SHOP, nanos.get() - Duration.ofSeconds(5).toNanos(), Response.NOT_ASKED);
@@ -325,7 +325,7 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void no_message_is_fetched_while_no_answer_comes() throws Exception {
     acquire(SHOP);
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     assertThat(returning.roomFor(SHOP)).isEqualTo(79);
 
     pass(FairPermits.PATIENCE);
@@ -336,7 +336,7 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void messages_from_before_this_worker_are_fetched_one_at_a_time_until_an_answer()
       throws Exception {
-    returning.markDeferred(SHOP);
+    returning.markPutOff(SHOP);
 
     assertThat(returning.appsInLater()).containsExactly(SHOP);
     assertThat(returning.roomFor(SHOP)).isOne();
@@ -346,7 +346,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void messages_from_before_this_worker_take_no_permits_from_new_ones() throws Exception {
-    returning.markDeferred(SHOP);
+    returning.markPutOff(SHOP);
 
     assertThat(fill(SHOP)).isEqualTo(80);
   }
@@ -354,7 +354,7 @@ class ReturningMessagesTest extends PermitScene {
   @Test
   void messages_from_before_this_worker_for_a_silent_provider_are_fetched_one_at_a_time()
       throws Exception {
-    returning.markDeferred(SHOP);
+    returning.markPutOff(SHOP);
     for (int i = 0; i < 20; i++) {
       long acquired = nanos.get();
       acquire(SHOP);
@@ -381,7 +381,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void a_message_may_arrive_before_its_wave_is_fetched() {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     returning.expect(SHOP, 50);
     for (int i = 0; i < 20; i++) {
       returning.arrived(SHOP);
@@ -393,11 +393,11 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void an_app_without_messages_is_asked_about_again_after_a_second() {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     assertThat(returning.roomFor(SHOP)).isEqualTo(80);
     fetchedNothing(SHOP);
 
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     assertThat(returning.roomFor(SHOP)).isZero();
     pass(ReturningMessages.FETCH_AGAIN);
     assertThat(returning.roomFor(SHOP)).isEqualTo(80);
@@ -405,7 +405,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void an_app_is_given_up_after_sixty_fetches_that_found_nothing() {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     for (int i = 0; i < ReturningMessages.EMPTY_FETCHES; i++) {
       assertThat(returning.appsInLater()).containsExactly(SHOP);
       fetchedNothing(SHOP);
@@ -418,7 +418,7 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void an_app_is_not_given_up_for_time_without_a_fetch() {
-    returning.defer(SHOP);
+    returning.putOff(SHOP);
     pass(Duration.ofMinutes(5));
     fetchedNothing(SHOP);
     pass(Duration.ofMinutes(5));
@@ -435,12 +435,12 @@ class ReturningMessagesTest extends PermitScene {
 
   @Test
   void at_most_a_hundred_messages_a_second_come_back_unfetched() {
-    List<Duration> back = deferred(SHOP, 60_000);
+    List<Duration> back = putOff(SHOP, 60_000);
 
     assertThat(back.getFirst()).isEqualTo(ReturningMessages.SOONEST_BACK);
     assertThat(back.getLast()).isBetween(Duration.ofSeconds(899), Duration.ofSeconds(900));
-    assertThat(deferred(SHOP, 3_000_000).getLast()).isEqualTo(ReturningMessages.LATEST_BACK);
-    assertThat(returning.defer(BANK)).as("another app").isEqualTo(ReturningMessages.SOONEST_BACK);
+    assertThat(putOff(SHOP, 3_000_000).getLast()).isEqualTo(ReturningMessages.LATEST_BACK);
+    assertThat(returning.putOff(BANK)).as("another app").isEqualTo(ReturningMessages.SOONEST_BACK);
   }
 
   @Test
@@ -449,14 +449,14 @@ class ReturningMessagesTest extends PermitScene {
     fill(BANK);
     permits.refuseStuck();
 
-    List<Duration> shop = deferred(SHOP, 20_000);
-    List<Duration> bank = deferred(BANK, 20_000);
+    List<Duration> shop = putOff(SHOP, 20_000);
+    List<Duration> bank = putOff(BANK, 20_000);
 
     assertThat(shop.getLast()).isGreaterThan(Duration.ofSeconds(360));
     assertThat(bank.getLast()).isGreaterThan(Duration.ofSeconds(360));
   }
 
-  private List<Duration> deferred(AppId app, int many) {
-    return IntStream.range(0, many).mapToObj(_ -> returning.defer(app)).toList();
+  private List<Duration> putOff(AppId app, int many) {
+    return IntStream.range(0, many).mapToObj(_ -> returning.putOff(app)).toList();
   }
 }

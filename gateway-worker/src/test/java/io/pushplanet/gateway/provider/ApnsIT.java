@@ -15,7 +15,7 @@ import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
@@ -215,7 +215,7 @@ class ApnsIT {
 
     assertThat(outcome)
         .isEqualTo(
-            new Deferred(
+            new TryAgain(
                 503, "ServiceUnavailable", Duration.ofSeconds(77), true, "connection closed"));
   }
 
@@ -228,10 +228,10 @@ class ApnsIT {
 
     assertThat(send("shop", TOKEN))
         .isInstanceOfSatisfying(
-            Deferred.class,
-            deferred -> {
-              assertThat(deferred.reason()).isEqualTo("http_502");
-              assertThat(deferred.after()).isEqualTo(Duration.ofMinutes(15));
+            TryAgain.class,
+            again -> {
+              assertThat(again.reason()).isEqualTo("http_502");
+              assertThat(again.after()).isEqualTo(Duration.ofMinutes(15));
             });
   }
 
@@ -242,7 +242,7 @@ class ApnsIT {
 
     assertThat(send("shop", busy))
         .isEqualTo(
-            new Deferred(429, "TooManyRequests", Duration.ofSeconds(30), false, "device rests"));
+            new TryAgain(429, "TooManyRequests", Duration.ofSeconds(30), false, "device rests"));
     assertThat(send("shop", busy))
         .isInstanceOfSatisfying(
             PutOff.class, putOff -> assertThat(putOff.reason()).isEqualTo("device_rest"));
@@ -255,14 +255,14 @@ class ApnsIT {
     Fate page = new Fate(Action.HTML, 200, "", Duration.ZERO, Duration.ZERO, 0, false);
     platform.simulators.script().add(ScriptLine.next(APNS, 1, page));
 
-    assertThat(send("shop", TOKEN)).isEqualTo(new Deferred(200, "no_apns_id", null, true));
+    assertThat(send("shop", TOKEN)).isEqualTo(new TryAgain(200, "no_apns_id", null, true));
   }
 
   @Test
   void a_page_of_html_defers() {
     platform.simulators.script().add(ScriptLine.next(APNS, 1, Fate.of(Action.HTML)));
 
-    assertThat(send("shop", TOKEN)).isEqualTo(new Deferred(502, "http_502", null, true));
+    assertThat(send("shop", TOKEN)).isEqualTo(new TryAgain(502, "http_502", null, true));
   }
 
   @Test
@@ -275,7 +275,7 @@ class ApnsIT {
 
       DeliveryOutcome silent = send(provider, "shop", TOKEN);
 
-      assertThat(silent).isEqualTo(new Deferred(0, "timeout", null, true));
+      assertThat(silent).isEqualTo(new TryAgain(0, "timeout", null, true));
       Eventually.within(
           PATIENCE, () -> assertThat(send(provider, "shop", TOKEN)).isInstanceOf(Accepted.class));
     }
@@ -290,10 +290,10 @@ class ApnsIT {
 
     assertThat(outcome)
         .isInstanceOfSatisfying(
-            Deferred.class,
-            deferred -> {
-              assertThat(deferred.ambiguous()).isTrue();
-              assertThat(deferred.reason()).isNotEqualTo("timeout");
+            TryAgain.class,
+            again -> {
+              assertThat(again.ambiguous()).isTrue();
+              assertThat(again.reason()).isNotEqualTo("timeout");
             });
     // Without waiting for a deadline, all of which are a minute here.
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(50));
@@ -359,10 +359,10 @@ class ApnsIT {
 
     assertThat(outcome)
         .isInstanceOfSatisfying(
-            Deferred.class,
-            deferred -> {
-              assertThat(deferred.ambiguous()).isFalse();
-              assertThat(deferred.done()).isEqualTo("provider token rests");
+            TryAgain.class,
+            again -> {
+              assertThat(again.ambiguous()).isFalse();
+              assertThat(again.done()).isEqualTo("provider token rests");
             });
     assertThat(next)
         .isInstanceOfSatisfying(
@@ -476,7 +476,7 @@ class ApnsIT {
     platform.upload(
         "ended", "apns", "production", "p12", CredentialRows.P12_DETAIL, CredentialRows.p12(ended));
 
-    assertThat(send("ended", TOKEN)).isInstanceOf(Deferred.class);
+    assertThat(send("ended", TOKEN)).isInstanceOf(TryAgain.class);
 
     assertThat(send("shop", TOKEN)).isInstanceOf(Accepted.class);
     platform.uploadCertificate("ended");
@@ -498,7 +498,7 @@ class ApnsIT {
       Provider theirs = ProviderPlatform.provider(started, Channel.APNS);
 
       for (int i = 0; i < 3; i++) {
-        assertThat(send(theirs, "over", TOKEN)).isInstanceOf(Deferred.class);
+        assertThat(send(theirs, "over", TOKEN)).isInstanceOf(TryAgain.class);
         assertThat(send(theirs, "shop", TOKEN)).isInstanceOf(Accepted.class);
       }
     }

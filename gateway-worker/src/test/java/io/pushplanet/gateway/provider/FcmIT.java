@@ -15,7 +15,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
@@ -234,10 +234,10 @@ class FcmIT {
 
     assertThat(send("fcm-shop", "delivered-once"))
         .isInstanceOfSatisfying(
-            Deferred.class,
-            deferred -> {
-              assertThat(deferred.status()).isEqualTo(503);
-              assertThat(deferred.ambiguous()).isTrue();
+            TryAgain.class,
+            again -> {
+              assertThat(again.status()).isEqualTo(503);
+              assertThat(again.ambiguous()).isTrue();
             });
 
     assertThat(platform.simulators.ledger().entries("delivered-once")).hasSize(1);
@@ -291,7 +291,7 @@ class FcmIT {
 
     assertThat(send("fcm-quota", "t1"))
         .isEqualTo(
-            new Deferred(429, "QUOTA_EXCEEDED", Duration.ofSeconds(42), false, "project slowed"));
+            new TryAgain(429, "QUOTA_EXCEEDED", Duration.ofSeconds(42), false, "project slowed"));
     assertThat(send("fcm-quota", "t2"))
         .isInstanceOfSatisfying(
             PutOff.class,
@@ -310,10 +310,10 @@ class FcmIT {
       assertThat(send("fcm-device-quota", "much")).isInstanceOf(Accepted.class);
       assertThat(send("fcm-device-quota", "much"))
           .isInstanceOfSatisfying(
-              Deferred.class,
-              deferred -> {
-                assertThat(deferred.reason()).isEqualTo("QUOTA_EXCEEDED");
-                assertThat(deferred.done()).isEqualTo("device rests");
+              TryAgain.class,
+              again -> {
+                assertThat(again.reason()).isEqualTo("QUOTA_EXCEEDED");
+                assertThat(again.done()).isEqualTo("device rests");
               });
 
       // Later messages wait without a request, which would count again.
@@ -421,7 +421,7 @@ class FcmIT {
   void a_page_of_html_defers() {
     platform.simulators.script().add(ScriptLine.next(FCM, 1, Fate.of(Action.HTML)));
 
-    assertThat(send("fcm-shop", "t1")).isEqualTo(new Deferred(502, "http_502", null, true));
+    assertThat(send("fcm-shop", "t1")).isEqualTo(new TryAgain(502, "http_502", null, true));
   }
 
   @Test
@@ -429,7 +429,7 @@ class FcmIT {
     Fate html = new Fate(Action.HTML, 200, "", Duration.ZERO, Duration.ZERO, 0, false);
     platform.simulators.script().add(ScriptLine.next(FCM, 1, html));
 
-    assertThat(send("fcm-shop", "t1")).isEqualTo(new Deferred(200, "no_message_name", null, true));
+    assertThat(send("fcm-shop", "t1")).isEqualTo(new TryAgain(200, "no_message_name", null, true));
   }
 
   @Test
@@ -467,7 +467,7 @@ class FcmIT {
 
     assertThat(send("fcm-later", "t1"))
         .isInstanceOfSatisfying(
-            Deferred.class, deferred -> assertThat(deferred.ambiguous()).isFalse());
+            TryAgain.class, again -> assertThat(again.ambiguous()).isFalse());
   }
 
   @Test
@@ -480,7 +480,7 @@ class FcmIT {
       Provider provider = ProviderPlatform.provider(impatient, Channel.FCM);
 
       assertThat(send(provider, "fcm-shop", "t1"))
-          .isEqualTo(new Deferred(0, "timeout", null, true));
+          .isEqualTo(new TryAgain(0, "timeout", null, true));
       Eventually.within(
           PATIENCE,
           () -> assertThat(send(provider, "fcm-shop", "t1")).isInstanceOf(Accepted.class));

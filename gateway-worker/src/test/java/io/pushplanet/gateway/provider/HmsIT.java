@@ -9,7 +9,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.PushBuilder;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
@@ -128,7 +128,7 @@ class HmsIT {
           .hasSize(3)
           .containsOnly(new PutOff(0, "busy", Duration.ofSeconds(5)));
 
-      assertThat(slow.get().getFirst()).isInstanceOf(Deferred.class);
+      assertThat(slow.get().getFirst()).isInstanceOf(TryAgain.class);
       assertThat(send(provider, "hms-shop", List.of("next")).getFirst())
           .isInstanceOf(Accepted.class);
     }
@@ -205,7 +205,7 @@ class HmsIT {
 
     assertThat(together)
         .hasSize(3)
-        .allMatch(new Deferred(400, "80100001", null, false, "fewer together")::equals);
+        .allMatch(new TryAgain(400, "80100001", null, false, "fewer together")::equals);
     Push first = push("hms-shop", List.of("t"));
     assertThat(provider.mostTogether(first)).isEqualTo(1_000);
     assertThat(provider.mostTogether(first.retried())).isEqualTo(32);
@@ -221,7 +221,7 @@ class HmsIT {
     next(Fate.answer(400, "80100000"));
 
     assertThat(send(platform.provider(Channel.HMS), "hms-shop", List.of("a", "b")))
-        .allMatch(new Deferred(400, "80100000", null, true, "fewer together")::equals);
+        .allMatch(new TryAgain(400, "80100000", null, true, "fewer together")::equals);
   }
 
   @Test
@@ -279,15 +279,15 @@ class HmsIT {
     next(Fate.of(Action.HTML));
     assertThat(send("hms-shop", "t1"))
         .isInstanceOfSatisfying(
-            Deferred.class,
-            deferred -> {
-              assertThat(deferred.reason()).isEqualTo("http_502");
-              assertThat(deferred.ambiguous()).isTrue();
+            TryAgain.class,
+            again -> {
+              assertThat(again.reason()).isEqualTo("http_502");
+              assertThat(again.ambiguous()).isTrue();
             });
     next(Fate.answer(500, ""));
-    assertThat(send("hms-shop", "t1")).isInstanceOf(Deferred.class);
+    assertThat(send("hms-shop", "t1")).isInstanceOf(TryAgain.class);
     next(Fate.of(Action.DROP));
-    assertThat(send("hms-shop", "t1")).isEqualTo(new Deferred(0, "no_answer", null, true));
+    assertThat(send("hms-shop", "t1")).isEqualTo(new TryAgain(0, "no_answer", null, true));
   }
 
   @Test
@@ -295,7 +295,7 @@ class HmsIT {
     next(Fate.answer(502, "").retryAfter(Duration.ofDays(1)));
 
     assertThat(send("hms-shop", "t1"))
-        .isEqualTo(new Deferred(502, "http_502", Duration.ofMinutes(15), true));
+        .isEqualTo(new TryAgain(502, "http_502", Duration.ofMinutes(15), true));
   }
 
   @Test
@@ -314,13 +314,13 @@ class HmsIT {
 
       assertThat(send(provider, "hms-shop", List.of("t1")).getFirst())
           .isInstanceOfSatisfying(
-              Deferred.class,
-              deferred -> {
-                assertThat(deferred.status()).isEqualTo(200);
-                assertThat(deferred.ambiguous()).isTrue();
+              TryAgain.class,
+              again -> {
+                assertThat(again.status()).isEqualTo(200);
+                assertThat(again.ambiguous()).isTrue();
               });
       assertThat(send(provider, "hms-shop", List.of("t1")).getFirst())
-          .isEqualTo(new Deferred(0, "timeout", null, true));
+          .isEqualTo(new TryAgain(0, "timeout", null, true));
     }
   }
 

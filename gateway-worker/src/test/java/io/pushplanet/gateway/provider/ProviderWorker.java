@@ -80,7 +80,7 @@ final class ProviderWorker implements AutoCloseable {
             "forward",
             Duration.ofMillis(100),
             () -> {
-              delivery.fetchDeferred(Priority.NORMAL);
+              delivery.fetchPutOff(Priority.NORMAL);
               return false;
             },
             meters),

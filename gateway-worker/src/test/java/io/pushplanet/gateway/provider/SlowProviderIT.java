@@ -166,7 +166,7 @@ class SlowProviderIT {
                         CLOCK.instant().plus(Duration.ofHours(1)),
                         LANE,
                         "provider_slow",
-                        push.postponed()))
+                        push.putOff()))
                 .toList());
 
     begin();

@@ -13,7 +13,7 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Expired;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
@@ -196,25 +196,25 @@ class WebPushIT {
   void a_busy_push_service_waits_as_long_as_it_says() {
     next(Fate.answer(429, "").retryAfter(Duration.ofSeconds(42)));
     assertThat(send(subscribe()))
-        .isEqualTo(new Deferred(429, "http_429", Duration.ofSeconds(42), false));
+        .isEqualTo(new TryAgain(429, "http_429", Duration.ofSeconds(42), false));
 
     next(Fate.answer(503, "").retryAfter(Duration.ofSeconds(7)));
     assertThat(send(subscribe()))
-        .isEqualTo(new Deferred(503, "http_503", Duration.ofSeconds(7), true));
+        .isEqualTo(new TryAgain(503, "http_503", Duration.ofSeconds(7), true));
 
     next(Fate.of(Action.HTML));
-    assertThat(send(subscribe())).isEqualTo(new Deferred(502, "http_502", null, true));
+    assertThat(send(subscribe())).isEqualTo(new TryAgain(502, "http_502", null, true));
   }
 
   @Test
   void no_answer_holds_a_message_up_for_longer_than_a_quarter_of_an_hour() {
     next(Fate.answer(429, "").retryAfter(Duration.ofDays(1)));
     assertThat(send(subscribe()))
-        .isEqualTo(new Deferred(429, "http_429", Duration.ofMinutes(15), false));
+        .isEqualTo(new TryAgain(429, "http_429", Duration.ofMinutes(15), false));
 
     next(Fate.answer(503, "").retryAfter(Duration.ofDays(1)));
     assertThat(send(subscribe()))
-        .isEqualTo(new Deferred(503, "http_503", Duration.ofMinutes(15), true));
+        .isEqualTo(new TryAgain(503, "http_503", Duration.ofMinutes(15), true));
   }
 
   @Test
@@ -299,7 +299,7 @@ class WebPushIT {
                 PutOff.class, putOff -> assertThat(putOff.reason()).isEqualTo("busy"));
       }
 
-      assertThat(slow.get()).isInstanceOf(Deferred.class);
+      assertThat(slow.get()).isInstanceOf(TryAgain.class);
       // A request that was given up keeps its connection for another second.
       Eventually.within(
           PATIENCE, () -> assertThat(send(provider, push)).isInstanceOf(Accepted.class));
@@ -313,7 +313,7 @@ class WebPushIT {
         ProviderPlatform.worker(platform.simulators, "--gateway.webpush.request-timeout=2s")) {
       Provider provider = ProviderPlatform.provider(impatient, Channel.WEBPUSH);
 
-      assertThat(send(provider, toBrowser())).isEqualTo(new Deferred(0, "timeout", null, true));
+      assertThat(send(provider, toBrowser())).isEqualTo(new TryAgain(0, "timeout", null, true));
       Eventually.within(
           PATIENCE, () -> assertThat(send(provider, toBrowser())).isInstanceOf(Accepted.class));
     }
@@ -326,7 +326,7 @@ class WebPushIT {
 
     assertThat(send(subscribe()))
         .isInstanceOfSatisfying(
-            Deferred.class, deferred -> assertThat(deferred.ambiguous()).isTrue());
+            TryAgain.class, again -> assertThat(again.ambiguous()).isTrue());
     assertThat(send(subscribe())).isInstanceOf(Accepted.class);
   }
 
@@ -334,7 +334,7 @@ class WebPushIT {
   void a_refused_stream_was_not_sent() {
     next(Fate.of(Action.REFUSE));
 
-    assertThat(send(subscribe())).isEqualTo(new Deferred(0, "refused_stream", null, false));
+    assertThat(send(subscribe())).isEqualTo(new TryAgain(0, "refused_stream", null, false));
   }
 
   @Test

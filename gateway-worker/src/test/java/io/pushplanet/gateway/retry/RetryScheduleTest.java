@@ -3,7 +3,7 @@ package io.pushplanet.gateway.retry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
-import io.pushplanet.gateway.provider.DeliveryOutcome.Deferred;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import java.time.Duration;
 import java.util.List;
@@ -16,7 +16,7 @@ class RetryScheduleTest {
 
   @RepeatedTest(20)
   void a_wait_is_never_shorter_than_the_provider_asks_for() {
-    Deferred asked = new Deferred(503, "UNAVAILABLE", Duration.ofSeconds(40), true);
+    TryAgain asked = new TryAgain(503, "UNAVAILABLE", Duration.ofSeconds(40), true);
 
     assertThat(schedule.after(Channel.FCM, asked, 0))
         .isBetween(Duration.ofSeconds(40), Duration.ofSeconds(50));
@@ -24,7 +24,7 @@ class RetryScheduleTest {
 
   @Test
   void a_time_that_has_passed_is_nothing_to_wait_for() {
-    Deferred asked = new Deferred(503, "UNAVAILABLE", Duration.ofSeconds(-40), true);
+    TryAgain asked = new TryAgain(503, "UNAVAILABLE", Duration.ofSeconds(-40), true);
 
     assertThat(schedule.after(Channel.HMS, asked, 0))
         .isBetween(Duration.ofSeconds(3), Duration.ofMillis(3_750));
@@ -33,7 +33,7 @@ class RetryScheduleTest {
 
   @RepeatedTest(20)
   void fcm_is_left_alone_for_ten_seconds_after_an_error_and_longer_each_time() {
-    Deferred error = new Deferred(500, "INTERNAL", null, true);
+    TryAgain error = new TryAgain(500, "INTERNAL", null, true);
 
     assertThat(schedule.after(Channel.FCM, error, 0))
         .isBetween(Duration.ofSeconds(10), Duration.ofMillis(12_500));
@@ -43,7 +43,7 @@ class RetryScheduleTest {
 
   @RepeatedTest(20)
   void a_provider_that_asks_for_little_time_and_again_is_given_more() {
-    Deferred asked = new Deferred(503, "UNAVAILABLE", Duration.ofSeconds(1), true);
+    TryAgain asked = new TryAgain(503, "UNAVAILABLE", Duration.ofSeconds(1), true);
 
     assertThat(schedule.after(Channel.FCM, asked, 3))
         .isBetween(Duration.ofSeconds(80), Duration.ofSeconds(100));
@@ -51,7 +51,7 @@ class RetryScheduleTest {
 
   @RepeatedTest(20)
   void a_quota_is_waited_for_as_long_as_its_provider_says() {
-    Deferred quota = new Deferred(429, "QUOTA_EXCEEDED", Duration.ofSeconds(8), false);
+    TryAgain quota = new TryAgain(429, "QUOTA_EXCEEDED", Duration.ofSeconds(8), false);
 
     assertThat(schedule.after(Channel.FCM, quota, 5))
         .isBetween(Duration.ofSeconds(8), Duration.ofSeconds(10));
@@ -59,10 +59,10 @@ class RetryScheduleTest {
 
   @RepeatedTest(20)
   void apple_is_asked_once_more_soon_and_then_every_quarter_of_an_hour() {
-    for (Deferred error :
+    for (TryAgain error :
         List.of(
-            new Deferred(500, "InternalServerError", null, true),
-            new Deferred(503, "ServiceUnavailable", null, true))) {
+            new TryAgain(500, "InternalServerError", null, true),
+            new TryAgain(503, "ServiceUnavailable", null, true))) {
       assertThat(schedule.after(Channel.APNS, error, 0))
           .isBetween(Duration.ofSeconds(3), Duration.ofMillis(3_750));
       assertThat(schedule.after(Channel.APNS, error, 1))
@@ -72,7 +72,7 @@ class RetryScheduleTest {
 
   @RepeatedTest(20)
   void an_answer_of_a_proxy_is_not_apples() {
-    assertThat(schedule.after(Channel.APNS, new Deferred(502, "http_502", null, true), 1))
+    assertThat(schedule.after(Channel.APNS, new TryAgain(502, "http_502", null, true), 1))
         .isBetween(Duration.ofSeconds(6), Duration.ofMillis(7_500));
   }
 
@@ -100,7 +100,7 @@ class RetryScheduleTest {
 
   @RepeatedTest(20)
   void waits_double_up_to_a_quarter_of_an_hour() {
-    Deferred error = new Deferred(503, "http_503", null, true);
+    TryAgain error = new TryAgain(503, "http_503", null, true);
 
     assertThat(schedule.after(Channel.WEBPUSH, error, 1))
         .isBetween(Duration.ofSeconds(6), Duration.ofMillis(7_500));

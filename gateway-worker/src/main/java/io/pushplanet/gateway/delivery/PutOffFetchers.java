@@ -9,8 +9,8 @@ import io.pushplanet.gateway.schedule.PeriodicTask;
 import java.time.Clock;
 import java.time.Duration;
 
-/// Makes a task for each priority that runs the [DeferredFetcher] of its lanes.
-final class DeferredFetchers {
+/// Makes a task for each priority that runs the [PutOffFetcher] of its lanes.
+final class PutOffFetchers {
   private static final Duration FETCH_EVERY = Duration.ofMillis(100);
 
   private final Lanes lanes;
@@ -19,7 +19,7 @@ final class DeferredFetchers {
   private final Clock clock;
   private final MeterRegistry meters;
 
-  DeferredFetchers(
+  PutOffFetchers(
       Lanes lanes, LaterStore later, LanePublisher publisher, Clock clock, MeterRegistry meters) {
     this.lanes = lanes;
     this.later = later;
@@ -30,7 +30,7 @@ final class DeferredFetchers {
 
   /// Rests while the broker takes nothing: a fetched message could not get here.
   PeriodicTask of(Priority priority) {
-    DeferredFetcher fetcher = new DeferredFetcher(lanes.atProviders(priority), later, clock);
+    PutOffFetcher fetcher = new PutOffFetcher(lanes.atProviders(priority), later, clock);
     return new PeriodicTask(
         priority == Priority.HIGH ? "forward-high" : "forward-normal",
         FETCH_EVERY,

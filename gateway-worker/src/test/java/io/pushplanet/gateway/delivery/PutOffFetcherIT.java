@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// Many messages in `later` wait for permits, and their provider has answered.
-class DeferredFetcherIT extends DeliveryScene {
+class PutOffFetcherIT extends DeliveryScene {
   private static final int MANY = 200;
 
   /// So many answers make a provider known.
@@ -34,7 +34,7 @@ class DeferredFetcherIT extends DeliveryScene {
         Channel.FCM,
         IntStream.range(0, MANY)
             .mapToObj(i -> aPush(clock).from(APP).toFcm("waits" + i, "token").build()));
-    delivery.fetchDeferred(Priority.HIGH);
+    delivery.fetchPutOff(Priority.HIGH);
     for (int i = 0; i < ANSWERS; i++) {
       oneMoreComes();
     }
@@ -50,7 +50,7 @@ class DeferredFetcherIT extends DeliveryScene {
                         clock.instant().plus(Duration.ofHours(1)),
                         Topology.lane(channel, Priority.HIGH),
                         "provider_slow",
-                        push.postponed()))
+                        push.putOff()))
                 .toList());
   }
 
@@ -74,12 +74,12 @@ class DeferredFetcherIT extends DeliveryScene {
 
   private void noMoreIsFetchedUntilOneIsAnswered(Runnable over) {
     oneMoreComes();
-    delivery.fetchDeferred(Priority.HIGH);
+    delivery.fetchPutOff(Priority.HIGH);
     assertThat(fetched()).isOne();
 
     over.run();
     oneMoreComes();
-    delivery.fetchDeferred(Priority.HIGH);
+    delivery.fetchPutOff(Priority.HIGH);
     assertThat(fetched()).isGreaterThan(30);
   }
 
@@ -116,19 +116,19 @@ class DeferredFetcherIT extends DeliveryScene {
             .map(message::to)
             .toList();
     keep(Channel.HMS, all.stream());
-    other.fetchDeferred(Priority.HIGH);
+    other.fetchPutOff(Priority.HIGH);
     assertThat(fetched(Channel.HMS)).isEqualTo(16);
     for (int i = 0; i < ANSWERS; i++) {
       Push another = aPush(clock).from("crowd").toHms("new" + i, "token").build();
       other.deliver(Channel.HMS, batch(another), false, Ticket.ofNoOrder());
     }
 
-    other.fetchDeferred(Priority.HIGH);
+    other.fetchPutOff(Priority.HIGH);
     assertThat(fetched(Channel.HMS)).as("four fifths of 64 permits").isEqualTo(52 * 16);
 
-    Push[] came = all.stream().limit(64).map(Push::postponed).toArray(Push[]::new);
+    Push[] came = all.stream().limit(64).map(Push::putOff).toArray(Push[]::new);
     other.deliver(Channel.HMS, batch(came), false, Ticket.ofNoOrder());
-    other.fetchDeferred(Priority.HIGH);
+    other.fetchPutOff(Priority.HIGH);
     assertThat(fetched(Channel.HMS)).as("as many as arrived").isEqualTo(56 * 16);
   }
 }

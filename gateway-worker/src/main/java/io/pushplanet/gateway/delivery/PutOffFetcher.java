@@ -8,15 +8,15 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.Map;
 
-/// Fetches messages from `later` that were deferred because they got no permit for their provider.
+/// Fetches messages from `later` that were put off because they got no permit for their provider.
 /// Each round fetches as many as would get a permit now, so that a fetched message is sent, and no
 /// other message waits behind it. An app without a free permit costs no statement. The table tells
-/// which apps' messages were deferred by other workers, or by this one before it was started.
+/// which apps' messages were put off by other workers, or by this one before it was started.
 ///
 /// Not thread-safe: rounds follow one another.
-final class DeferredFetcher {
+final class PutOffFetcher {
   /// Rounds between two reads of the table for the apps that have messages there. Messages that a
-  /// worker deferred before it was stopped wait at most so long.
+  /// worker put off before it was stopped wait at most so long.
   private static final int READ_APPS_EVERY = 3_000;
 
   private final Map<String, Lane> lanes;
@@ -25,7 +25,7 @@ final class DeferredFetcher {
   private long rounds;
 
   /// @param lanes by name. Lanes that must not wait for each other have a fetcher each
-  DeferredFetcher(Map<String, Lane> lanes, LaterStore later, Clock clock) {
+  PutOffFetcher(Map<String, Lane> lanes, LaterStore later, Clock clock) {
     this.lanes = Map.copyOf(lanes);
     this.later = later;
     this.clock = clock;
@@ -39,7 +39,7 @@ final class DeferredFetcher {
       lanes.forEach((name, lane) ->
           later
               .waiting(name, ProviderDelivery.PROVIDER_SLOW)
-              .forEach(lane.returning()::markDeferred));
+              .forEach(lane.returning()::markPutOff));
     }
     rounds++;
     lanes.forEach(
