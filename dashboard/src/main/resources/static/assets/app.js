@@ -1,4 +1,4 @@
-// What pages do in the browser: copy, ask before dangerous steps, refuse too large files early, draw the charts.
+// What pages do in the browser: copy, ask before dangerous steps, send a form once, refuse too large files early, draw the charts.
 "use strict";
 
 document.addEventListener("click", (event) => {
@@ -23,8 +23,12 @@ function select(id) {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.dataset.confirm && !confirm(form.dataset.confirm)) event.preventDefault();
+  if (form.dataset.sent || (form.dataset.confirm && !confirm(form.dataset.confirm))) event.preventDefault();
+  else if (form.method === "post") form.dataset.sent = "true";
 });
+
+// The browser's Back may show the page as it was left.
+addEventListener("pageshow", () => document.querySelectorAll("[data-sent]").forEach((form) => { delete form.dataset.sent; }));
 
 document.addEventListener("change", (event) => {
   const input = event.target;

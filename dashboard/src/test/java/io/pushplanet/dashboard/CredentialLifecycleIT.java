@@ -190,6 +190,34 @@ class CredentialLifecycleIT {
   }
 
   @Test
+  void a_form_that_is_sent_twice_leaves_the_former_credential_to_roll_back_to() throws Exception {
+    new Rows(dashboard.sql()).app("doubled", "Doubled");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    uploadPushKitClient(admin, "doubled");
+    dashboard
+        .sql()
+        .update(
+            "UPDATE credentials SET created_at = NOW(3) - INTERVAL 1 DAY WHERE app_id = 'doubled'");
+    long former = id("doubled", "active");
+
+    uploadPushKitClient(admin, "doubled");
+    uploadPushKitClient(admin, "doubled");
+
+    assertThat(id("doubled", "overlapping")).isEqualTo(former);
+    assertThat(count("app_id = 'doubled' AND state = 'retired'")).isEqualTo(1);
+    String page = "/apps/doubled/credentials";
+    admin.post(page, page + "/" + former + "/roll-back");
+    assertThat(id("doubled", "active")).isEqualTo(former);
+    assertThat(count("app_id = 'doubled' AND state = 'retired'")).isEqualTo(2);
+  }
+
+  private static void uploadPushKitClient(HttpOperator operator, String app) throws Exception {
+    String page = "/apps/" + app + "/credentials";
+    operator.post(page, page + "/hms", "clientId", "100000001", "clientSecret", "a".repeat(64));
+  }
+
+  @Test
   void a_paused_credential_is_shown_with_its_reason_and_can_be_tried_again() throws Exception {
     new Rows(dashboard.sql()).app("halted", "Halted");
     try (Chromium chromium = Chromium.open(dashboard.address())) {

@@ -301,8 +301,10 @@ class FailuresIT {
   void a_test_push_uses_a_key_that_lives_no_longer_than_the_request() throws Exception {
     new Rows(dashboard.sql()).app("tested", "Tested");
     List<String> asked = new CopyOnWriteArrayList<>();
+    List<String> forms = new CopyOnWriteArrayList<>();
     HttpServer dispatcher =
         dispatcher(exchange -> {
+          forms.add(exchange.getRequestHeaders().getFirst("Idempotency-Key"));
           String key = exchange.getRequestHeaders().getFirst("Authorization").substring(7);
           String id = ApiKey.parse(key).orElseThrow().id();
           boolean live =
@@ -325,7 +327,10 @@ class FailuresIT {
     RunningDashboard other = before(dispatcher);
     try (Chromium chromium = Chromium.open(other.address())) {
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
-      chromium.go("/test-push?app=tested&device=d1").press("Send");
+      Object form = formOf(chromium.go("/test-push?app=tested&device=d1"));
+      chromium.press("Send");
+      assertThat(forms).hasSize(2).containsOnly(String.valueOf(form));
+      assertThat(formOf(chromium)).isNotEqualTo(form);
       assertThat(chromium.text())
           .contains("Accepted for 0 recipients, as last counted.")
           .contains("01a1fc9a");
@@ -355,6 +360,10 @@ class FailuresIT {
       other.stop();
       dispatcher.stop(0);
     }
+  }
+
+  private static Object formOf(Chromium chromium) {
+    return chromium.script("return document.querySelector('input[name=form]').value");
   }
 
   @Test
@@ -403,7 +412,7 @@ class FailuresIT {
                 "1s"));
     try (Chromium chromium = Chromium.open(other.address())) {
       chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
-      chromium.go("/test-push?app=unanswered&device=d1").press("Send");
+      chromium.go("/test-push?app=unanswered&device=d1").pressTwice("Send");
 
       assertThat(chromium.text())
           .contains("has not answered in time, and may have accepted the push")

@@ -124,6 +124,8 @@ class ManyAppsIT {
         admin.post(
             "/test-push",
             "/test-push",
+            "form",
+            "01a1fc9a-a1eb-76b5-9f6e-4fed5846eeaf",
             "app",
             "nope",
             "audienceKind",

@@ -36,12 +36,14 @@ interface CredentialMapper {
   Optional<StoredCredential> one(@Param("app") AppId app, @Param("id") long id);
 
   @Select(
-      """
-      SELECT id FROM credentials
-      WHERE app_id = #{app} AND provider = #{provider} AND environment = #{environment}
-        AND state IN ('active', 'overlapping')
-      """)
-  List<Long> inUse(
+      "SELECT "
+          + COLUMNS
+          + """
+          FROM credentials
+          WHERE app_id = #{app} AND provider = #{provider} AND environment = #{environment}
+            AND state IN ('active', 'overlapping')
+          """)
+  List<StoredCredential> inUse(
       @Param("app") AppId app,
       @Param("provider") String provider,
       @Param("environment") String environment);

@@ -27,6 +27,7 @@ import org.springframework.transaction.annotation.Transactional;
 public class Credentials {
   private static final Duration SOON = Duration.ofDays(30);
   private static final Duration KEPT_LATELY = Duration.ofDays(1);
+  private static final Duration SENT_TWICE_WITHIN = Duration.ofMinutes(1);
 
   private final CredentialMapper rows;
   private final CredentialVault vault;
@@ -199,11 +200,17 @@ public class Credentials {
     return true;
   }
 
+  /// A form that is sent twice, or corrected at once, uploads two credentials. The second one retires
+  /// the first, with which hardly anything was sent, and not the one that overlaps already.
   private void putInUse(AppId app, StoredCredential next, @Nullable Instant formerUntil) {
-    for (long former : rows.inUse(app, next.provider(), next.environment())) {
-      if (former != next.id()) {
-        rows.replace(former, formerUntil);
-        changes.tell(Change.Kind.CREDENTIAL, app, Long.toString(former));
+    List<StoredCredential> inUse = rows.inUse(app, next.provider(), next.environment());
+    boolean sentTwice =
+        inUse.stream().anyMatch(StoredCredential::overlapping)
+            && inUse.stream().anyMatch(former -> former.active() && isUploadedWith(former, next));
+    for (StoredCredential former : inUse) {
+      if (former.id() != next.id() && !(sentTwice && former.overlapping())) {
+        rows.replace(former.id(), sentTwice ? null : formerUntil);
+        changes.tell(Change.Kind.CREDENTIAL, app, Long.toString(former.id()));
       }
     }
     if (rows.activate(app, next.id(), next.state(), clock.instant()) != 1) {
@@ -211,6 +218,11 @@ public class Credentials {
       throw new OptimisticLockingFailureException("the credential's state has changed meanwhile");
     }
     changes.tell(Change.Kind.CREDENTIAL, app, Long.toString(next.id()));
+  }
+
+  private boolean isUploadedWith(StoredCredential former, StoredCredential next) {
+    return former.createdBy().equals(next.createdBy())
+        && former.createdAt().isAfter(clock.instant().minus(SENT_TWICE_WITHIN));
   }
 
   /// @return whether there was such a credential, not retired before

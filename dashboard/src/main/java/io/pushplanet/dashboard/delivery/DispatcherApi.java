@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -63,17 +64,27 @@ class DispatcherApi {
     record Unanswered(URI address) implements Answer {}
   }
 
-  /// @param path below the app: `/messages`
+  /// @param path below the app: `/messages/{id}:cancel`
   Answer post(AppId app, String path, byte[] body) {
+    return ask(app, request(app, path, body));
+  }
+
+  /// Like [#post], but has an effect only once, however often it is called with this key.
+  Answer postOnce(AppId app, String path, UUID idempotencyKey, byte[] body) {
+    return ask(app, request(app, path, body).header("Idempotency-Key", idempotencyKey.toString()));
+  }
+
+  private HttpRequest.Builder request(AppId app, String path, byte[] body) {
+    return HttpRequest.newBuilder(settings.dispatcherUrl().resolve("/v1/apps/" + app + path))
+        .timeout(settings.testPushTimeout())
+        .header("Content-Type", "application/json")
+        .POST(HttpRequest.BodyPublishers.ofByteArray(body));
+  }
+
+  private Answer ask(AppId app, HttpRequest.Builder request) {
     ApiKey key = keys.forOneRequest(app);
     try {
-      return ask(
-          HttpRequest.newBuilder(settings.dispatcherUrl().resolve("/v1/apps/" + app + path))
-              .timeout(settings.testPushTimeout())
-              .header("Authorization", "Bearer " + key.text().reveal())
-              .header("Content-Type", "application/json")
-              .POST(HttpRequest.BodyPublishers.ofByteArray(body))
-              .build());
+      return ask(request.header("Authorization", "Bearer " + key.text().reveal()).build());
     } finally {
       end(app, key);
     }

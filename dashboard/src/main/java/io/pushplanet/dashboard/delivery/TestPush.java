@@ -9,6 +9,7 @@ import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -49,7 +50,8 @@ class TestPush {
     record Unanswered(URI address) implements Result {}
   }
 
-  Result send(String by, AppId app, Draft draft) {
+  /// @param form of which at most one push is sent
+  Result send(String by, AppId app, UUID form, Draft draft) {
     byte[] body;
     try {
       body = WireForm.write(request(draft));
@@ -60,7 +62,7 @@ class TestPush {
     String to = draft.audienceKind() + " " + draft.audience();
     // Recorded first, so that no push is sent without an entry.
     audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": asked");
-    Result result = result(api.post(app, "/messages", body));
+    Result result = result(api.postOnce(app, "/messages", form, body));
     try {
       audit.record(by, AuditAction.TEST_PUSH, app.value(), to + ": " + words(result));
     } catch (DataAccessException | TransactionException e) {

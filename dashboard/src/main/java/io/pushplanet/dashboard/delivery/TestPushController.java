@@ -3,8 +3,10 @@ package io.pushplanet.dashboard.delivery;
 import io.pushplanet.dashboard.app.AppChoice;
 import io.pushplanet.dashboard.app.Apps;
 import java.security.Principal;
+import java.security.SecureRandom;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.UUID;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -19,10 +21,12 @@ class TestPushController {
 
   private final TestPush testPush;
   private final Apps apps;
+  private final SecureRandom random;
 
-  TestPushController(TestPush testPush, Apps apps) {
+  TestPushController(TestPush testPush, Apps apps, SecureRandom random) {
     this.testPush = testPush;
     this.apps = apps;
+    this.random = random;
   }
 
   @GetMapping("/test-push")
@@ -33,6 +37,7 @@ class TestPushController {
     AppChoice choice = apps.choice(app);
     model.addAttribute("apps", choice);
     model.addAttribute("app", choice.id());
+    model.addAttribute("form", new UUID(random.nextLong(), random.nextLong()));
     if (choice.unknown() && !model.containsAttribute("problem")) {
       model.addAttribute("problem", choice.problem());
     }
@@ -53,6 +58,7 @@ class TestPushController {
   @PostMapping("/test-push")
   String send(
       Principal me,
+      @RequestParam UUID form,
       @RequestParam String app,
       @RequestParam String audienceKind,
       @RequestParam String audience,
@@ -63,7 +69,7 @@ class TestPushController {
       RedirectAttributes flash) {
     var draft = new TestPush.Draft(audienceKind, audience.strip(), title, body, data, route);
     AppChoice choice = apps.choice(app);
-    switch (send(me.getName(), choice, draft)) {
+    switch (send(me.getName(), choice, form, draft)) {
       case TestPush.Result.Accepted(var message, var recipients) -> {
         flash.addFlashAttribute("accepted", message.value());
         flash.addFlashAttribute(
@@ -88,13 +94,13 @@ class TestPushController {
     return "redirect:/test-push";
   }
 
-  private TestPush.Result send(String by, AppChoice choice, TestPush.Draft draft) {
+  private TestPush.Result send(String by, AppChoice choice, UUID form, TestPush.Draft draft) {
     if (!AUDIENCES.contains(draft.audienceKind()) || !ROUTES.contains(draft.route())) {
       return new TestPush.Result.Refused("Choose an audience and a route.");
     }
     return choice
         .chosen()
-        .map(one -> testPush.send(by, one.id(), draft))
+        .map(one -> testPush.send(by, one.id(), form, draft))
         .orElseGet(() -> new TestPush.Result.Refused(choice.problem()));
   }
 
