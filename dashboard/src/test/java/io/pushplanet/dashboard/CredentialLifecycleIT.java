@@ -120,6 +120,11 @@ class CredentialLifecycleIT {
       chromium.go("/apps/unreached/credentials").acceptAnyQuestion();
       chromium.press("Activate anyway");
       assertThat(chromium.text()).contains("The credential is active");
+
+      chromium.press("Try again");
+      assertThat(chromium.text())
+          .contains("the provider could not be asked, and it stays active: api.push.apple.com")
+          .doesNotContain("so it is not active");
     }
     assertThat(
             dashboard

@@ -291,21 +291,29 @@ class CredentialController {
     }
     if (tried.beingTried()) {
       return about(tried)
-          + "no gateway worker has tried it yet, so it is not active. Is one running?";
+          + "no gateway worker has tried it yet, "
+          + standing(tried)
+          + ". Is one running?";
     }
     String next =
-        tried.probeAt() == null
+        tried.probeAt() == null || !tried.candidate()
             ? ""
             : "It is tried again by itself; activate it when the provider accepts it.";
     return Stream.of(
             about(tried)
-                + "the provider could not be asked, so it is not active: "
+                + "the provider could not be asked, "
+                + standing(tried)
+                + ": "
                 + tried.probeReason()
                 + ".",
             tried.advice(),
             next)
         .filter(part -> !part.isEmpty())
         .collect(Collectors.joining(" "));
+  }
+
+  private static String standing(StoredCredential tried) {
+    return tried.candidate() ? "so it is not active" : "and it stays " + tried.badge();
   }
 
   private static String about(StoredCredential tried) {
