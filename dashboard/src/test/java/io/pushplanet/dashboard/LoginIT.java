@@ -189,8 +189,9 @@ class LoginIT {
             + RunningDashboard.PASSWORD.replace(" ", "%20")
             + "&_csrf=";
 
-    assertThat(victim.postWithoutToken(form).statusCode()).isEqualTo(403);
-    assertThat(victim.postWithoutToken(form + stranger.csrf("/login")).statusCode()).isEqualTo(403);
+    assertThat(locationOf(victim.postWithoutToken(form))).isEqualTo("/login?ended");
+    assertThat(locationOf(victim.postWithoutToken(form + stranger.csrf("/login"))))
+        .isEqualTo("/login?ended");
     assertThat(victim.get("/messages").statusCode()).isEqualTo(302);
   }
 
@@ -232,6 +233,37 @@ class LoginIT {
           .as(elsewhere)
           .isEqualTo("/");
     }
+  }
+
+  @Test
+  void a_login_in_a_second_tab_leads_to_its_page() throws Exception {
+    HttpOperator operator = new HttpOperator(dashboard.address());
+    String secondTab =
+        "/login?username=admin&password=any&to=%2Fmessages&_csrf=" + operator.csrf("/login");
+    operator.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    assertThat(locationOf(operator.postWithoutToken(secondTab))).isEqualTo("/messages");
+    assertThat(operator.get("/messages").statusCode()).isEqualTo(200);
+    assertThat(locationOf(operator.get("/login"))).isEqualTo("/");
+  }
+
+  @Test
+  void a_form_that_outlived_its_session_is_said_not_to_be_done() throws Exception {
+    dashboard.operator("interrupted", "admin");
+    HttpOperator operator =
+        HttpOperator.loggedIn(dashboard, "interrupted", RunningDashboard.PASSWORD);
+    String form = "/apps?id=interrupted&name=I&_csrf=" + operator.csrf("/apps");
+    dashboard.operator("interrupted", "operator");
+
+    assertThat(locationOf(operator.postWithoutToken(form))).isEqualTo("/login?ended");
+    assertThat(locationOf(operator.postWithoutToken(form))).isEqualTo("/login?ended");
+    assertThat(operator.get("/login?ended").body()).contains("What you sent was not done");
+    assertThat(locationOf(operator.postWithoutToken("/logout"))).isEqualTo("/login?out");
+    assertThat(
+            HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD)
+                .get("/apps/interrupted/keys")
+                .statusCode())
+        .isEqualTo(404);
   }
 
   private HttpResponse<String> loginFor(String wanted, String password) throws Exception {

@@ -21,6 +21,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
+import org.springframework.security.access.AccessDeniedException;
 import org.springframework.security.authentication.AuthenticationServiceException;
 import org.springframework.security.authentication.LockedException;
 import org.springframework.security.authentication.ProviderManager;
@@ -32,6 +33,7 @@ import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.access.intercept.AuthorizationFilter;
+import org.springframework.security.web.csrf.CsrfException;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 
 /// The access rules. A page that is not named here needs a login, and every change needs at least
@@ -107,8 +109,10 @@ class LoginConfiguration {
                 .hasRole("OPERATOR")
                 .anyRequest()
                 .hasRole("ADMIN"))
-        .exceptionHandling(
-            failures -> failures.authenticationEntryPoint(LoginConfiguration::askToLogIn))
+        .exceptionHandling(failures ->
+            failures
+                .authenticationEntryPoint(LoginConfiguration::askToLogIn)
+                .accessDeniedHandler(LoginConfiguration::refused))
         .requestCache(cache -> cache.disable())
         .csrf(csrf -> csrf.csrfTokenRepository(new FormTokens()))
         .formLogin(form ->
@@ -128,6 +132,24 @@ class LoginConfiguration {
         .build();
   }
 
+  /// The token of a form is that of its session. So a form without the right one may be older than
+  /// its session, or have outlived it, as forms in other tabs do.
+  private static void refused(
+      HttpServletRequest request, HttpServletResponse response, AccessDeniedException refusal)
+      throws IOException {
+    boolean ofAnotherSession = refusal instanceof CsrfException;
+    String path = request.getServletPath();
+    if (ofAnotherSession && path.equals("/logout")) {
+      response.sendRedirect(request.getContextPath() + "/login?out");
+    } else if (ofAnotherSession && request.getSession(false) == null) {
+      toLogin("ended", request, response);
+    } else if (ofAnotherSession && path.equals("/login")) {
+      toWantedPage(request, response);
+    } else {
+      response.sendError(HttpServletResponse.SC_FORBIDDEN);
+    }
+  }
+
   /// A part that refreshes itself would show the login page in its place, so it makes the browser
   /// load the whole page again.
   private static void askToLogIn(
@@ -138,12 +160,21 @@ class LoginConfiguration {
       response.setStatus(HttpServletResponse.SC_UNAUTHORIZED);
       return;
     }
+    if (HttpMethod.POST.matches(request.getMethod())) {
+      toLogin("ended", request, response);
+      return;
+    }
     String wanted = WantedPage.of(request).map(page -> "?" + page.parameter()).orElse("");
     response.sendRedirect(request.getContextPath() + "/login" + wanted);
   }
 
   private static void loggedIn(
       HttpServletRequest request, HttpServletResponse response, Authentication who)
+      throws IOException {
+    toWantedPage(request, response);
+  }
+
+  private static void toWantedPage(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     String page = WantedPage.toldTo(request).map(WantedPage::path).orElse("/");
     response.sendRedirect(request.getContextPath() + page);
@@ -180,6 +211,12 @@ class LoginConfiguration {
           case LockedException _ -> "locked";
           default -> "failed";
         };
+    toLogin(why, request, response);
+  }
+
+  /// @param why what the page of the login says
+  private static void toLogin(String why, HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
     String wanted = WantedPage.toldTo(request).map(page -> "&" + page.parameter()).orElse("");
     response.sendRedirect(request.getContextPath() + "/login?" + why + wanted);
   }
