@@ -217,6 +217,27 @@ class CredentialLifecycleIT {
     assertThat(count("app_id = 'doubled' AND state = 'retired'")).isEqualTo(2);
   }
 
+  @Test
+  void the_slower_of_two_operators_is_told_that_it_was_done_already() throws Exception {
+    new Rows(dashboard.sql()).app("raced", "Raced");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+    uploadPushKitClient(admin, "raced");
+    String page = "/apps/raced/credentials";
+    String one = page + "/" + id("raced", "active");
+
+    for (String button : List.of("/activate", "/activate-anyway", "/roll-back")) {
+      admin.post(page, one + button);
+      assertThat(admin.get(page).body()).as(button).contains("The credential is active already.");
+    }
+    admin.post(page, one + "/retire");
+    for (String button : List.of("/retire", "/try")) {
+      admin.post(page, one + button);
+      assertThat(admin.get(page).body()).as(button).contains("The credential was retired already.");
+    }
+    assertThat(admin.post(page, page + "/0/retire").statusCode()).isEqualTo(404);
+  }
+
   private static void uploadPushKitClient(HttpOperator operator, String app) throws Exception {
     String page = "/apps/" + app + "/credentials";
     operator.post(page, page + "/hms", "clientId", "100000001", "clientSecret", "a".repeat(64));

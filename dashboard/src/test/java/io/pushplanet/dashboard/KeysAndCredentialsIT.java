@@ -60,6 +60,11 @@ class KeysAndCredentialsIT {
             () -> assertThat(told).anyMatch(change -> change.subject().equals(key.id())));
       }
       assertThat(chromium.text()).contains("stops working everywhere within a second");
+      // From the page of another admin, which still has the button.
+      HttpOperator other =
+          HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+      other.post("/apps/keyed/keys", "/apps/keyed/keys/" + key.id() + "/revoke");
+      assertThat(other.get("/apps/keyed/keys").body()).contains("The key was revoked already.");
       assertThat(
               dashboard
                   .sql()

@@ -102,6 +102,11 @@ public class ApiKeys {
     return true;
   }
 
+  /// Whether there is a key with this id, live or revoked.
+  boolean exists(AppId app, String id) {
+    return isId(id) && rows.hasKey(app, id);
+  }
+
   /// A key that may send for this app until [#endRequest]. Keys that a dashboard left behind when
   /// it was killed are revoked.
   @Transactional
@@ -125,12 +130,15 @@ public class ApiKeys {
   }
 
   private boolean revoke(AppId app, String id) {
-    // The column is ASCII, and MySQL refuses to compare it with other characters.
-    if (!StandardCharsets.US_ASCII.newEncoder().canEncode(id)
-        || rows.revokeKey(app, id, clock.instant()) == 0) {
+    if (!isId(id) || rows.revokeKey(app, id, clock.instant()) == 0) {
       return false;
     }
     changes.tell(Change.Kind.API_KEY, app, id);
     return true;
+  }
+
+  /// The column is ASCII, and MySQL refuses to compare it with other characters.
+  private static boolean isId(String text) {
+    return StandardCharsets.US_ASCII.newEncoder().canEncode(text);
   }
 }

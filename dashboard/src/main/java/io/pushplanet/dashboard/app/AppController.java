@@ -111,11 +111,14 @@ class AppController {
   String revoke(
       Principal me, @PathVariable String app, @PathVariable String key, RedirectAttributes flash) {
     App found = apps.get(app);
-    if (!keys.revoke(me.getName(), found.id(), key)) {
-      throw new Missing("no live key " + key);
+    if (keys.revoke(me.getName(), found.id(), key)) {
+      flash.addFlashAttribute(
+          "done", "The key was revoked. It stops working everywhere within a second.");
+    } else if (keys.exists(found.id(), key)) {
+      flash.addFlashAttribute("done", "The key was revoked already.");
+    } else {
+      throw new Missing("no key " + key);
     }
-    flash.addFlashAttribute(
-        "done", "The key was revoked. It stops working everywhere within a second.");
     return "redirect:/apps/" + found.id() + "/keys";
   }
 }

@@ -95,6 +95,9 @@ interface AppMapper {
       @Param("scopes") String scopes,
       @Param("now") Instant now);
 
+  @Select("SELECT EXISTS (SELECT 1 FROM api_keys WHERE id = #{id} AND app_id = #{app})")
+  boolean hasKey(@Param("app") AppId app, @Param("id") String id);
+
   @Update(
       """
       UPDATE api_keys SET revoked_at = #{now}

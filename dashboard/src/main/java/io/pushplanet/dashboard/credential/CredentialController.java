@@ -182,10 +182,19 @@ class CredentialController {
       Principal me, @PathVariable String app, @PathVariable long id, RedirectAttributes flash) {
     App found = apps.get(app);
     if (!credentials.retire(me.getName(), found.id(), id)) {
-      throw new Missing("no active credential " + id);
+      return retiredAlready(found, id, flash);
     }
     flash.addFlashAttribute("done", "The credential was retired. Nothing more is sent with it.");
     return page(found);
+  }
+
+  /// Another operator was quicker.
+  private String retiredAlready(App app, long id, RedirectAttributes flash) {
+    if (credentials.one(app.id(), id).isEmpty()) {
+      throw new Missing("no credential " + id);
+    }
+    flash.addFlashAttribute("done", "The credential was retired already.");
+    return page(app);
   }
 
   @PostMapping("/apps/{app}/credentials/{id}/try")
@@ -193,7 +202,7 @@ class CredentialController {
       Principal me, @PathVariable String app, @PathVariable long id, RedirectAttributes flash) {
     App found = apps.get(app);
     if (!credentials.tryNow(me.getName(), found.id(), id)) {
-      throw new Missing("no credential " + id);
+      return retiredAlready(found, id, flash);
     }
     for (StoredCredential tried : liveCheck.await(found.id(), List.of(id))) {
       flash.addFlashAttribute(tried.accepted() ? "done" : "problem", verdict(tried));
@@ -206,7 +215,7 @@ class CredentialController {
   String activate(
       Principal me, @PathVariable String app, @PathVariable long id, RedirectAttributes flash) {
     App found = apps.get(app);
-    tellWhetherActive(credentials.activate(me.getName(), found.id(), id), flash);
+    tellWhetherActive(credentials.activate(me.getName(), found.id(), id), found, id, flash);
     return page(found);
   }
 
@@ -214,16 +223,28 @@ class CredentialController {
   String activateAnyway(
       Principal me, @PathVariable String app, @PathVariable long id, RedirectAttributes flash) {
     App found = apps.get(app);
-    tellWhetherActive(credentials.activateUntried(me.getName(), found.id(), id), flash);
+    tellWhetherActive(credentials.activateUntried(me.getName(), found.id(), id), found, id, flash);
     return page(found);
   }
 
-  private static void tellWhetherActive(boolean active, RedirectAttributes flash) {
-    if (active) {
+  private void tellWhetherActive(boolean activated, App app, long id, RedirectAttributes flash) {
+    if (activated) {
       flash.addFlashAttribute("done", "The credential is active: the next push uses it.");
     } else {
-      flash.addFlashAttribute(
-          "problem", "Only a credential that its provider accepts can be activated. Try it first.");
+      tellWhyNot(
+          "Only a credential that its provider accepts can be activated. Try it first.",
+          app,
+          id,
+          flash);
+    }
+  }
+
+  /// @param why unless another operator was quicker
+  private void tellWhyNot(String why, App app, long id, RedirectAttributes flash) {
+    if (credentials.one(app.id(), id).filter(StoredCredential::active).isPresent()) {
+      flash.addFlashAttribute("done", "The credential is active already.");
+    } else {
+      flash.addFlashAttribute("problem", why);
     }
   }
 
@@ -235,7 +256,7 @@ class CredentialController {
       flash.addFlashAttribute(
           "done", "The former credential is active again: the next push uses it.");
     } else {
-      flash.addFlashAttribute("problem", "This credential is no longer kept. Upload it again.");
+      tellWhyNot("This credential is no longer kept. Upload it again.", found, id, flash);
     }
     return page(found);
   }
