@@ -152,6 +152,28 @@ class FailuresIT {
   }
 
   @Test
+  void a_user_with_the_id_of_a_device_is_found_beside_it() throws Exception {
+    Rows rows = new Rows(dashboard.sql());
+    rows.app("namesakes", "Namesakes");
+    rows.device("namesakes", "same", "ios", "somebody else");
+    rows.device("namesakes", "another", "android", "same");
+    rows.device("namesakes", "own", "android", "own");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    assertThat(admin.get("/devices?app=namesakes&find=same").body())
+        .containsSubsequence("/devices/namesakes/same", "/devices/namesakes/another")
+        .doesNotContain("/devices/namesakes/own");
+    assertThat(
+            admin
+                .get("/devices?app=namesakes&find=own")
+                .headers()
+                .firstValue("Location")
+                .orElseThrow())
+        .endsWith("/devices/namesakes/own");
+  }
+
+  @Test
   void strange_words_in_an_address_are_no_error() throws Exception {
     Rows rows = new Rows(dashboard.sql());
     rows.app("odd", "Odd");

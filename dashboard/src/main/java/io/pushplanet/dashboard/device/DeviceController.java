@@ -14,6 +14,7 @@ import io.pushplanet.dashboard.page.Slice;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -37,7 +38,8 @@ class DeviceController {
     this.nodes = nodes;
   }
 
-  /// One device by its id, the devices of a user, or all of an app in the order of their ids.
+  /// One device by its id, the devices of a user, or all of an app in the order of their ids. Where
+  /// a device has the id of a user, it is listed before the user's devices.
   @GetMapping("/devices")
   String look(
       @RequestParam(defaultValue = "") String app,
@@ -66,17 +68,21 @@ class DeviceController {
           Slice.of(devices.after(id, from, PAGE + 1), PAGE, row -> row.deviceId().value()));
       return "devices";
     }
-    if (from.isEmpty()
-        && DeviceId.isValid(wanted)
-        && devices.find(id, new DeviceId(wanted)).isPresent()) {
+    List<DeviceRow> named =
+        from.isEmpty() && DeviceId.isValid(wanted)
+            ? devices.find(id, new DeviceId(wanted)).stream().toList()
+            : List.of();
+    List<DeviceRow> ofUser = devices.ofUser(id, wanted, from, PAGE + 1);
+    if (!named.isEmpty() && named.containsAll(ofUser)) {
       return "redirect:"
           + UriComponentsBuilder.fromPath("/devices/{app}/{device}")
               .encode()
               .buildAndExpand(id.value(), wanted)
               .toUriString();
     }
-    List<DeviceRow> ofUser = devices.ofUser(id, wanted, from, PAGE + 1);
-    model.addAttribute("devices", Slice.of(ofUser, PAGE, row -> row.deviceId().value()));
+    Slice<DeviceRow> page = Slice.of(ofUser, PAGE, row -> row.deviceId().value());
+    List<DeviceRow> both = Stream.concat(named.stream(), page.rows().stream()).distinct().toList();
+    model.addAttribute("devices", new Slice<>(both, page.next()));
     return "devices";
   }
 
