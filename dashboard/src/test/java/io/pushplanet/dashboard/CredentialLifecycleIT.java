@@ -274,6 +274,8 @@ class CredentialLifecycleIT {
           .contains("halted")
           .contains("InvalidProviderToken");
       chromium.picture("overview-troubles-light");
+      chromium.focusUntilReplaced("#troubles a[href='/apps/halted/credentials']");
+      assertThat(chromium.focused()).isEqualTo("halted");
 
       chromium.go("/apps/halted/credentials").pressIn("/" + paused() + "/try", "Try again");
       assertThat(chromium.text()).contains("the provider refuses it: 403 InvalidProviderToken");

@@ -34,6 +34,9 @@ class NodesIT {
                   .contains("1.4.0")
                   .contains("18,432"));
 
+      chromium.focusUntilReplaced("a[href='/nodes/cm-seoul-1/drain']");
+      assertThat(chromium.focused()).isEqualTo("Drain");
+
       chromium.go("/nodes/cm-seoul-1/drain");
       assertThat(chromium.text()).contains("18,432 devices are connected");
       assertThat(node.orders).as("only asked").isEmpty();

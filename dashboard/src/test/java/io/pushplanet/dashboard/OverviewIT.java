@@ -90,6 +90,8 @@ class OverviewIT {
             .isEqualTo(0L);
       }
       chromium.picture("overview-busy-phone-light");
+      chromium.focusUntilReplaced("#cards a[href='/dead-letters']");
+      assertThat(chromium.focused()).isEqualTo("push.dead");
       channel.queuePurge("push.events");
       channel.queuePurge(Topology.DEAD);
       assertThat(chromium.complaints()).isEmpty();

@@ -188,6 +188,16 @@ public final class Chromium implements AutoCloseable {
         .orElseThrow(() -> new AssertionError("nothing visible for " + by + " in:\n" + text()));
   }
 
+  /// Puts the keyboard's focus on this element and waits until a refresh has replaced it.
+  public Chromium focusUntilReplaced(String css) {
+    var focused =
+        (WebElement)
+            driver.executeScript(
+                "const one = document.querySelector(arguments[0]); one.focus(); return one", css);
+    patiently().until(_ -> isGone(focused));
+    return this;
+  }
+
   public Chromium waitFor(String css) {
     patiently().until(_ -> !driver.findElements(By.cssSelector(css)).isEmpty());
     return this;
@@ -199,6 +209,10 @@ public final class Chromium implements AutoCloseable {
 
   public String textOf(String css) {
     return driver.findElement(By.cssSelector(css)).getText();
+  }
+
+  public Object focused() {
+    return driver.executeScript("return document.activeElement.textContent");
   }
 
   public int count(String css) {
