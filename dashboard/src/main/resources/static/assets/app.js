@@ -32,13 +32,10 @@ addEventListener("pageshow", () => document.querySelectorAll("[data-sent]").forE
 
 document.addEventListener("change", (event) => {
   const input = event.target;
-  if (input.type === "file") {
-    const tooLarge = input.files.length > 0 && input.files[0].size > 1000000;
-    input.setCustomValidity(tooLarge ? "This file has more than 1 MB. A credential has a few kilobytes." : "");
-    input.reportValidity();
-  } else if (input.matches("[data-submit]")) {
-    input.form.requestSubmit();
-  }
+  if (input.type !== "file") return;
+  const tooLarge = input.files.length > 0 && input.files[0].size > 1000000;
+  input.setCustomValidity(tooLarge ? "This file has more than 1 MB. A credential has a few kilobytes." : "");
+  input.reportValidity();
 });
 
 // Parts of a page refresh themselves. A note says when one of them is out of date, because old figures look like new ones.

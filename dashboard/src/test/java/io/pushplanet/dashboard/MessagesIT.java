@@ -117,6 +117,31 @@ class MessagesIT {
     }
   }
 
+  /// With the keyboard, an arrow key on a closed select chooses the next app.
+  @Test
+  void an_app_is_chosen_without_being_looked_up() throws Exception {
+    rows.message("told", "Chosen", "Chosen", ALL, 1);
+    try (Chromium chromium = Chromium.open(dashboard.address())) {
+      chromium.login(RunningDashboard.ADMIN, RunningDashboard.PASSWORD).go("/messages");
+
+      assertThat(
+              chromium.script(
+                  """
+                  let sent = 0;
+                  document.addEventListener('submit', () => sent++);
+                  const app = document.getElementById('app');
+                  app.value = 'told';
+                  app.dispatchEvent(new Event('change', { bubbles: true }));
+                  return sent;
+                  """))
+          .isEqualTo(0L);
+      chromium.press("Find");
+
+      assertThat(chromium.path()).isEqualTo("/messages?app=told&id=");
+      assertThat(chromium.text()).contains("Chosen");
+    }
+  }
+
   @Test
   void a_message_is_found_also_in_capitals_and_an_unknown_one_is_said_to_be() throws Exception {
     String message = rows.message("told", "Found", "Found", ALL, 1);
