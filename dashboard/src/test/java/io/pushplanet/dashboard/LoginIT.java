@@ -451,6 +451,35 @@ class LoginIT {
   }
 
   @Test
+  void a_name_that_differs_from_another_in_capitals_is_refused_and_stays_in_the_form()
+      throws Exception {
+    dashboard.operator("Namesake", "viewer");
+    HttpOperator admin =
+        HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);
+
+    admin.post(
+        "/operators",
+        "/operators",
+        "name",
+        "nameSAKE",
+        "password",
+        RunningDashboard.PASSWORD,
+        "role",
+        "operator");
+
+    assertThat(admin.get("/operators").body())
+        .contains("There is an operator named Namesake already.")
+        .containsPattern("id=\"name\" name=\"name\" value=\"nameSAKE\"")
+        .containsPattern("id=\"role\"(?s:.)*value=\"operator\" selected");
+    assertThat(
+            dashboard
+                .sql()
+                .queryForList(
+                    "SELECT name FROM operators WHERE LOWER(name) = 'namesake'", String.class))
+        .containsExactly("Namesake");
+  }
+
+  @Test
   void the_last_admin_stays() throws Exception {
     HttpOperator admin =
         HttpOperator.loggedIn(dashboard, RunningDashboard.ADMIN, RunningDashboard.PASSWORD);

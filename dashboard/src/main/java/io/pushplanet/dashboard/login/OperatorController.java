@@ -44,11 +44,12 @@ class OperatorController {
       @RequestParam String password,
       @RequestParam String role,
       RedirectAttributes flash) {
-    return told(
-        operators.create(me.getName(), name.strip(), password, roleOf(role)),
-        "Operator " + name + " was created.",
-        BACK,
-        flash);
+    Optional<String> problem = operators.create(me.getName(), name.strip(), password, roleOf(role));
+    if (problem.isPresent()) {
+      flash.addFlashAttribute("wantedName", name);
+      flash.addFlashAttribute("wantedRole", role);
+    }
+    return told(problem, "Operator " + name + " was created.", BACK, flash);
   }
 
   @PostMapping("/operators/{name}/role")

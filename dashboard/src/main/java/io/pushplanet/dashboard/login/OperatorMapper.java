@@ -15,6 +15,10 @@ interface OperatorMapper {
   @Select("SELECT * FROM operators WHERE name = #{name}")
   Optional<Operator> find(@Param("name") String name);
 
+  /// The name that differs from this one in capitals at most; it may be the same.
+  @Select("SELECT name FROM operators WHERE LOWER(name) = LOWER(#{name}) LIMIT 1")
+  Optional<String> nameLike(@Param("name") String name);
+
   @Select("SELECT * FROM operators WHERE name > #{after} ORDER BY name LIMIT #{most}")
   List<Operator> after(@Param("after") String after, @Param("most") int most);
 

@@ -47,10 +47,14 @@ class Operators {
     if (objection.isPresent()) {
       return objection;
     }
+    Optional<String> taken = rows.nameLike(name);
+    if (taken.isPresent()) {
+      return taken.map(Operators::exists);
+    }
     try {
       rows.insert(name, encode(password), role, clock.instant());
     } catch (DuplicateKeyException e) {
-      return Optional.of("There is an operator named " + name + " already.");
+      return Optional.of(exists(name));
     }
     audit.record(by, AuditAction.OPERATOR_CREATED, name, "role " + role.word());
     return Optional.empty();
@@ -125,6 +129,10 @@ class Operators {
 
   private String encode(String password) {
     return String.valueOf(passwords.encode(password));
+  }
+
+  private static String exists(String name) {
+    return "There is an operator named " + name + " already.";
   }
 
   private static Optional<String> gone(String name) {
