@@ -48,9 +48,9 @@ import org.jspecify.annotations.Nullable;
 /// Thread-safe. All work for one connection happens on its event loop.
 public final class ConnectionPipeline {
   /// How long a connection waits before it evicts another one of its device from this node. Where
-  /// the line before the listener was full and a client gave up, TCP sends its CONNECT and the end of
-  /// its connection again, one after the other: the node learns that the client has gone one round
-  /// trip after the CONNECT.
+  /// the line before the listener was full and a client gave up, TCP sends its CONNECT and the end
+  /// of its connection again, one after the other: the node learns that the client has gone one
+  /// round trip after the CONNECT.
   static final Duration EVICTION_AFTER = Duration.ofMillis(250);
 
   private final Reception reception;

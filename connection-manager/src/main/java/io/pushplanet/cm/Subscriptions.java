@@ -16,8 +16,8 @@ import java.util.ArrayList;
 /// Answers SUBSCRIBE and UNSUBSCRIBE. Devices receive on one topic, so a session has one
 /// subscription or none. Stateless; called on the link's loop.
 final class Subscriptions {
-  /// With a reason string, a SUBACK of so many codes still has at most 256 bytes, for which a client
-  /// has room that gets reason strings.
+  /// With a reason string, a SUBACK of so many codes still has at most 256 bytes, for which a
+  /// client has room that gets reason strings.
   private static final int MOST_EXPLAINED = 100;
 
   private static final String WHY =

@@ -23,7 +23,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /// The numbers by which operators judge a node, in both places where they find them. Before the
 /// tests a device came from another node, lost its connection with an unacknowledged message, came
-/// back, acknowledged it and the next one, and has a third; a client was refused; and a flood was turned away.
+/// back, acknowledged it and the next one, and has a third; a client was refused; and a flood was
+/// turned away.
 class OperatorsNumbersIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int FLOOD = 40;

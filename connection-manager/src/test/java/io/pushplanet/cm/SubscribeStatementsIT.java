@@ -87,8 +87,7 @@ class SubscribeStatementsIT {
   }
 
   @Test
-  void mqtt_3_9_2_1_mqtt_3_9_2_2_a_suback_says_why_it_refuses_unless_it_is_long()
-      throws Exception {
+  void mqtt_3_9_2_1_mqtt_3_9_2_2_a_suback_says_why_it_refuses_unless_it_is_long() throws Exception {
     try (var client = at.connected(device, MqttVersion.V5)) {
       var granted = client.send(request(1, OWN)).expect(MqttPacket.SubAck.class);
       var refused = client.send(request(2, OWN, "other", "#")).expect(MqttPacket.SubAck.class);

@@ -7,10 +7,10 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 
-/// Makes and checks texts that only a holder of the [MasterKey] can make, and that end: `v1.<expiry,
-/// epoch seconds>.<HMAC-SHA256>`, the last part in base64url. The signature covers the expiry and a
-/// subject that the text does not contain, so that a token is valid for its subject alone. Nothing
-/// is stored: a token cannot be taken back. Thread-safe.
+/// Makes and checks texts that only a holder of the [MasterKey] can make, and that end:
+/// `v1.<expiry, epoch seconds>.<HMAC-SHA256>`, the last part in base64url. The signature covers the
+/// expiry and a subject that the text does not contain, so that a token is valid for its subject
+/// alone. Nothing is stored: a token cannot be taken back. Thread-safe.
 public final class ExpiringToken {
   private static final String VERSION = "v1";
 

@@ -24,10 +24,11 @@ import org.slf4j.event.Level;
 /// the broker has confirmed the message that carried it.
 ///
 /// One connection ([LaneLink]) and one sending thread, which reconnects by itself with growing,
-/// jittered pauses; a second thread ends waits that are too long ([LaneWatch]). While the broker is away every item fails at once with [BrokerUnavailable], so
-/// that callers can answer 503 instead of waiting. RabbitMQ accepts nothing while its memory or
-/// disk runs out (https://www.rabbitmq.com/docs/connection-blocked): then nothing is sent, and
-/// items wait as long as [Settings] allow.
+/// jittered pauses; a second thread ends waits that are too long ([LaneWatch]). While the broker is
+/// away every item fails at once with [BrokerUnavailable], so that callers can answer 503 instead
+/// of waiting. RabbitMQ accepts nothing while its memory or disk runs out
+/// (https://www.rabbitmq.com/docs/connection-blocked): then nothing is sent, and items wait as long
+/// as [Settings] allow.
 ///
 /// [Settings] bound the waiting items, the unconfirmed batches, and the bytes of both. Thread-safe.
 public final class LanePublisher implements AutoCloseable {

@@ -10,10 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /// Ends every wait of a lane in bounded time, also while the sender hangs in a write because the
-/// broker does not read. A broker that keeps one item waiting too long keeps all of them waiting, so
-/// the link is dropped. A blocked link is kept: each new link would take in some items before the
-/// broker blocks it too, and all of those items would arrive once the broker reads again. Confined
-/// to its thread.
+/// broker does not read. A broker that keeps one item waiting too long keeps all of them waiting,
+/// so the link is dropped. A blocked link is kept: each new link would take in some items before
+/// the broker blocks it too, and all of those items would arrive once the broker reads again.
+/// Confined to its thread.
 final class LaneWatch {
   private static final Logger LOG = LoggerFactory.getLogger(LaneWatch.class);
   private static final Duration LOOK = Duration.ofMillis(250);

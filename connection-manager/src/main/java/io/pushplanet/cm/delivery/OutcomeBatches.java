@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
 /// Sends one gateway the outcomes of its frames. Those that have gathered since the loop's last
 /// turn leave in one batch, at QoS 0: an outcome that is lost with its connection would be of no
 /// use, because the gateway redelivers every target that it has no answer for. The delivered
-/// targets of a broadcast gather for [#GATHER], or until the node stops. Confined to the link's event loop, except [#answer]
-/// and [#delivered].
+/// targets of a broadcast gather for [#GATHER], or until the node stops. Confined to the link's
+/// event loop, except [#answer] and [#delivered].
 final class OutcomeBatches implements Answers {
-  /// Devices acknowledge a broadcast in each turn of each loop, and a message to the gateway in each
-  /// turn would cost both sides more than its outcomes.
+  /// Devices acknowledge a broadcast in each turn of each loop, and a message to the gateway in
+  /// each turn would cost both sides more than its outcomes.
   static final Duration GATHER = Duration.ofMillis(5);
 
   private static final int OUTCOMES_PER_MESSAGE = 1_000;

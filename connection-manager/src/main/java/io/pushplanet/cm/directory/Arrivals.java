@@ -269,8 +269,8 @@ final class Arrivals {
     claim.listen(then);
   }
 
-  /// Later claims on this node wait for the same former owner, which has had its time: a client that
-  /// reconnects sooner than that would otherwise wait for ever.
+  /// Later claims on this node wait for the same former owner, which has had its time: a client
+  /// that reconnects sooner than that would otherwise wait for ever.
   private void waitNoLonger(DeviceKey device, WaitingClaim first) {
     Arriving now = arriving.get(device);
     if (now != null) {

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 /// Compares this node's sessions with the directory, in bulk: announces the sessions that the
 /// directory does not know, and ends those whose device another node owns. Compares all sessions at
 /// once when there is a reason to; otherwise a few at a time, so that each session's turn comes
-/// once in [DirectorySettings#verifyEvery] and idle devices cost next to nothing. That turn also has
-/// each session remembered again once a day. Thread-safe except for [#next]; calls block.
+/// once in [DirectorySettings#verifyEvery] and idle devices cost next to nothing. That turn also
+/// has each session remembered again once a day. Thread-safe except for [#next]; calls block.
 final class Reconciliation {
   private static final Duration SHORTEST_PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);

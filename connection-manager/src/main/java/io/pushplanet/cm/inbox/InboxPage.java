@@ -25,8 +25,8 @@ public sealed interface InboxPage {
     }
 
     /// These rows of a device's own, together with all its broadcasts. Of each collapse key only
-    /// the newest message is due; one that is over displaces no older one. A broadcast that is newer
-    /// than the last row of an incomplete page waits for the next page.
+    /// the newest message is due; one that is over displaces no older one. A broadcast that is
+    /// newer than the last row of an incomplete page waits for the next page.
     public Rows with(List<InboxRow> broadcasts) {
       List<InboxRow> all = new ArrayList<>(rows);
       broadcasts.stream().filter(row -> !isBeyond(row.message())).forEach(all::add);

@@ -93,9 +93,9 @@ record NodeSettings(
   ///     packet, before the gateway is closed as a slow reader
   /// @param writeStall a peer that reads nothing for this time while bytes wait for it is closed
   /// @param userTimeout a peer that acknowledges no bytes for this time while some are under way to
-  ///     it is given up by the kernel, so that a dead path is noticed after any packet; so is a peer
-  ///     that has no room for bytes for this time. 0 for the kernel's own limit, a quarter of an
-  ///     hour; without effect unless `cm.transport.sockets` is `epoll`
+  ///     it is given up by the kernel, so that a dead path is noticed after any packet; so is a
+  ///     peer that has no room for bytes for this time. 0 for the kernel's own limit, a quarter of
+  ///     an hour; without effect unless `cm.transport.sockets` is `epoll`
   /// @param backlog connections of each listener that wait to be accepted
   record Transport(
       @Min(0) @DefaultValue("0") int loops,

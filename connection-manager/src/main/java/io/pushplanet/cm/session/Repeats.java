@@ -10,8 +10,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// Messages that devices of this node may have received on their last connection, to another node
-/// or with a larger window, without acknowledging them. When one of them is sent here, it is a repeat and has DUP. A message
-/// is forgotten when it is sent, and all of a device when its session ends.
+/// or with a larger window, without acknowledging them. When one of them is sent here, it is a
+/// repeat and has DUP. A message is forgotten when it is sent, and all of a device when its session
+/// ends.
 ///
 /// Holds the messages of [#MAX_DEVICES] devices; those of others are sent again without DUP.
 /// Thread-safe; the look-up for each message takes no lock.

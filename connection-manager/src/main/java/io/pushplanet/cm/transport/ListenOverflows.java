@@ -22,7 +22,8 @@ final class ListenOverflows {
   }
 
   /// Whether there were more since the last reading; false at the first one, and where the kernel
-  /// does not tell. A file that cannot be read, for want of descriptors for instance, is no reading.
+  /// does not tell. A file that cannot be read, for want of descriptors for instance, is no
+  /// reading.
   boolean haveRisen() {
     OptionalLong now = read();
     if (now.isEmpty()) {

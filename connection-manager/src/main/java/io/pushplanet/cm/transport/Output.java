@@ -7,10 +7,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import javax.net.ssl.SSLException;
 
-/// Writes to the sockets of a loop's connections, which share one, so that none has to hold buffers.
-/// A turn's frames to one peer are gathered, so that one system call sends them. TLS records that
-/// the kernel has no room for are [kept][TlsLayer#unsent] by the connection's layer and go out
-/// before anything else. Confined to its event loop.
+/// Writes to the sockets of a loop's connections, which share one, so that none has to hold
+/// buffers. A turn's frames to one peer are gathered, so that one system call sends them. TLS
+/// records that the kernel has no room for are [kept][TlsLayer#unsent] by the connection's layer
+/// and go out before anything else. Confined to its event loop.
 final class Output {
   private final EventLoop loop;
   private final ByteBuffer plain;

@@ -270,9 +270,7 @@ class DeviceSessionTest {
     resumed.acknowledged(client.lastPacketId(), ReasonCode.SUCCESS);
     resumed.offer(message(MESSAGE, OutboundMessage.NO_DEADLINE));
 
-    assertThat(client.sent)
-        .map(DeviceSessionTest::isDuplicate)
-        .containsExactly(true, true, true);
+    assertThat(client.sent).map(DeviceSessionTest::isDuplicate).containsExactly(true, true, true);
   }
 
   /// MQTT-3.3.1-2.

@@ -3,8 +3,8 @@ package io.pushplanet.dashboard.app;
 import java.util.List;
 import java.util.Optional;
 
-/// What a page offers for the choice of an app: a list of all apps, or a field for an id where there
-/// are more than [#MAX_LISTED].
+/// What a page offers for the choice of an app: a list of all apps, or a field for an id where
+/// there are more than [#MAX_LISTED].
 ///
 /// @param id what was asked for; empty for no app
 /// @param chosen the app with this id

@@ -200,8 +200,8 @@ public class Credentials {
     return true;
   }
 
-  /// A form that is sent twice, or corrected at once, uploads two credentials. The second one retires
-  /// the first, with which hardly anything was sent, and not the one that overlaps already.
+  /// A form that is sent twice, or corrected at once, uploads two credentials. The second one
+  /// retires the first, with which hardly anything was sent, and not the one that overlaps already.
   private void putInUse(AppId app, StoredCredential next, @Nullable Instant formerUntil) {
     List<StoredCredential> inUse = rows.inUse(app, next.provider(), next.environment());
     boolean sentTwice =

@@ -16,8 +16,8 @@ import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.web.filter.OncePerRequestFilter;
 
-/// Ends the session of an operator who was deleted, whose role or whose password was changed, or who
-/// has not used it for the session's timeout. A page that refreshes itself asks again and again
+/// Ends the session of an operator who was deleted, whose role or whose password was changed, or
+/// who has not used it for the session's timeout. A page that refreshes itself asks again and again
 /// without anybody there, so only a viewer, who can change nothing, stays logged in by that: on a
 /// screen on the wall. One SELECT by primary key for each page.
 final class SessionStillValid extends OncePerRequestFilter {

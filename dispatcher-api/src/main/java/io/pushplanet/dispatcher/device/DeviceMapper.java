@@ -236,8 +236,8 @@ interface DeviceMapper {
       @Param("rows") Collection<Waiting> rows);
 
   /// Lists that the device has not passed yet and that may name it, by their first and last device.
-  /// The lists themselves are long and stored apart from their rows: a condition on them, too, would
-  /// read each list of the app.
+  /// The lists themselves are long and stored apart from their rows: a condition on them, too,
+  /// would read each list of the app.
   @Select(
       """
       SELECT l.seq FROM broadcast_devices l

@@ -32,20 +32,20 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 
-/// Gives one answer for one Idempotency-Key of an app for `dispatcher.idempotency-kept`. The reservation keeps the
-/// message id: a request that is repeated after a crash or a 503 sends under the same id, so that a
-/// duplicate does no harm. Thread-safe.
+/// Gives one answer for one Idempotency-Key of an app for `dispatcher.idempotency-kept`. The
+/// reservation keeps the message id: a request that is repeated after a crash or a 503 sends under
+/// the same id, so that a duplicate does no harm. Thread-safe.
 @Component
 public class IdempotentRequests {
   private static final Logger LOG = LoggerFactory.getLogger(IdempotentRequests.class);
   private static final Pattern FORM = Pattern.compile("[\\x21-\\x7e]{1,255}");
 
-  /// How long a request holds its key without a sign that it is worked on. After a crash a repeat is
-  /// refused for so long.
+  /// How long a request holds its key without a sign that it is worked on. After a crash a repeat
+  /// is refused for so long.
   private static final Duration HELD = Duration.ofSeconds(30);
 
-  /// A request that has held its key for so long holds it anew with its next sign. Most requests are
-  /// over by then. What is left of [#HELD] is for the step until that sign, because each of the
+  /// A request that has held its key for so long holds it anew with its next sign. Most requests
+  /// are over by then. What is left of [#HELD] is for the step until that sign, because each of the
   /// servers that a step asks may take seconds to answer.
   private static final Duration HELD_ANEW_AFTER = Duration.ofSeconds(5);
 

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /// The value that Redis holds for one Idempotency-Key.
 ///
 /// @param bodyHash SHA-256 of the body in base64
-/// @param until when a request without an answer counts as dead; later while it is worked on, and in
-///     the past for a request that failed
+/// @param until when a request without an answer counts as dead; later while it is worked on, and
+///     in the past for a request that failed
 /// @param seed the id that the message has or would have, also when it is tried again
 /// @param answer null until it is given
 record Reservation(String bodyHash, Instant until, MessageId seed, @Nullable Answer answer) {

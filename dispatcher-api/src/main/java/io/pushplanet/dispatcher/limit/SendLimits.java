@@ -17,8 +17,8 @@ import org.springframework.stereotype.Component;
 /// worth of messages. A message counts once, for however many devices it is, and a batch counts
 /// each of its messages. A batch of more messages than the bucket holds passes when the bucket is
 /// full, and the excess is paid off before the next request. What sends nothing new does not count:
-/// a repeat that gets the answer of its Idempotency-Key, and a dead letter that an operator replays,
-/// which goes to its queue without this process. The limit is off unless
+/// a repeat that gets the answer of its Idempotency-Key, and a dead letter that an operator
+/// replays, which goes to its queue without this process. The limit is off unless
 /// `dispatcher.messages-per-second` is set, and applies to this process alone. Thread-safe.
 @Component
 public class SendLimits {

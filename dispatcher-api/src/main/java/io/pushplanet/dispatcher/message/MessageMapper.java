@@ -118,7 +118,8 @@ interface MessageMapper {
   @Select("SELECT COUNT(*) FROM devices WHERE app_id = #{app} AND device_id = #{device}")
   int countDevice(@Param("app") String app, @Param("device") String device);
 
-  /// A row that is not there yet is written, with empty texts until the statistics role writes them.
+  /// A row that is not there yet is written, with empty texts until the statistics role writes
+  /// them.
   ///
   /// @param from when the message was made, by its id
   @Insert(

@@ -26,10 +26,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /// Asks the providers about new credentials before they are activated, again where one could not be
 /// asked, and about paused ones until they are accepted again. They are taken in the order of
-/// `probe_at`. The worker that moves this time first has claimed the credential; if it dies, another
-/// one continues after the claim. It also ends the overlap of replaced credentials. A slow provider
-/// delays no other's credentials, as long as fewer than [#MAX_AT_ONCE] of its probes are under way.
-/// Rounds run on one thread; the rest is thread-safe.
+/// `probe_at`. The worker that moves this time first has claimed the credential; if it dies,
+/// another one continues after the claim. It also ends the overlap of replaced credentials. A slow
+/// provider delays no other's credentials, as long as fewer than [#MAX_AT_ONCE] of its probes are
+/// under way. Rounds run on one thread; the rest is thread-safe.
 final class CredentialWatch {
   private static final Logger LOG = LoggerFactory.getLogger(CredentialWatch.class);
   private static final int MAX_AT_ONCE = 8;
@@ -39,8 +39,8 @@ final class CredentialWatch {
 
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
 
-  /// So often a provider that could not be asked about a new credential is asked, over an hour and a
-  /// half. Apple may call the first token of a team's new key one too many for 20 minutes.
+  /// So often a provider that could not be asked about a new credential is asked, over an hour and
+  /// a half. Apple may call the first token of a team's new key one too many for 20 minutes.
   static final int MOST_PROBES_BEFORE_USE = 22;
 
   private static final int LONGEST_REASON = 255;

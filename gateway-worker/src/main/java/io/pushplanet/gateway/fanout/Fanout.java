@@ -83,8 +83,8 @@ public final class Fanout {
   ///
   /// @param again whether the broker has handed it out before. Then some devices of the page may
   ///     have got the message, which is looked up for such a push before it is sent
-  /// @param mostOverFcm to how many devices it brings the message if none of them has a channel besides
-  ///     FCM
+  /// @param mostOverFcm to how many devices it brings the message if none of them has a channel
+  ///     besides FCM
   /// @return to how many recipients it brought the message in each lane
   /// @throws io.pushplanet.common.lane.BrokerUnavailable when not everything was confirmed
   /// @throws org.springframework.dao.DataAccessException when the database could not be read

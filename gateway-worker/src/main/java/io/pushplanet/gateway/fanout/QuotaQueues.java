@@ -21,8 +21,8 @@ import org.springframework.dao.DataAccessException;
 /// the app's messages that wait in `later` for it is due after [#AHEAD]: each is due when the quota
 /// will have reached it. When MySQL does not answer, no quota is full, as with [LaneDepths].
 ///
-/// No step is larger than what the quota takes in a second, and that is little at first, because the
-/// rate climbs: most messages of a larger step would be put off.
+/// No step is larger than what the quota takes in a second, and that is little at first, because
+/// the rate climbs: most messages of a larger step would be put off.
 ///
 /// Thread-safe; blocks for one look into an index, at most once a second for a full quota.
 final class QuotaQueues {

@@ -23,12 +23,12 @@ import io.pushplanet.gateway.provider.CredentialGate;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Remedied;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.Explanation;
 import io.pushplanet.gateway.provider.Provider;
 import io.pushplanet.gateway.provider.ProviderMetrics;
@@ -60,9 +60,9 @@ final class HmsProvider implements Provider {
   private static final int MAX_APPS = 10_000;
   private static final String FEWER_TOGETHER = "fewer together";
 
-  /// How soon a message comes back that could not be sent, because other requests of ours were before
-  /// it, or because Huawei could not be reached. That is no try: after a try it would come back in
-  /// smaller parts, each with a request of its own.
+  /// How soon a message comes back that could not be sent, because other requests of ours were
+  /// before it, or because Huawei could not be reached. That is no try: after a try it would come
+  /// back in smaller parts, each with a request of its own.
   private static final Duration NEXT_TURN = Duration.ofSeconds(5);
 
   private final HmsSettings settings;

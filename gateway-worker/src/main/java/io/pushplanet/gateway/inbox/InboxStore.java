@@ -230,8 +230,9 @@ public final class InboxStore {
   }
 
   /// Without the messages of devices that are deleted, and those for users who no longer have the
-  /// device. A transaction that deletes a device or gives it another user locks the device's row and
-  /// takes out the messages that wait. It has done so by now, or will after these rows are written.
+  /// device. A transaction that deletes a device or gives it another user locks the device's row
+  /// and takes out the messages that wait. It has done so by now, or will after these rows are
+  /// written.
   private List<Parked> withoutGone(List<Parked> sorted, Instant at, List<DeliveryEvent> ended) {
     Map<DeviceKey, Optional<String>> users =
         registrations.lockUsers(sorted.stream().map(Parked::key).toList());

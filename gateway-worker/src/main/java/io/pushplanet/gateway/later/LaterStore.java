@@ -225,8 +225,8 @@ public final class LaterStore {
     return database.queryForObject(NEXT_APP, String.class, lane, app);
   }
 
-  /// When the last of an app's rows in this lane with this reason is due; empty when there are none.
-  /// Costs one look into the index.
+  /// When the last of an app's rows in this lane with this reason is due; empty when there are
+  /// none. Costs one look into the index.
   public Optional<Instant> lastDue(AppId app, String lane, String reason) {
     return Optional.ofNullable(
             database.queryForObject(

@@ -58,7 +58,8 @@ public final class NewestWins {
 
   /// A parcel that may be too old.
   private record Waiting(Parcel parcel, String collapseKey) {
-    /// The events of a Live Activity do not replace each other. In an inbox the newest wins already.
+    /// The events of a Live Activity do not replace each other. In an inbox the newest wins
+    /// already.
     static Stream<Waiting> of(Parcel parcel) {
       Push push = parcel.push();
       String key = push.delivery().collapseKey();

@@ -4,10 +4,10 @@ import io.pushplanet.gateway.credential.Credential;
 import io.pushplanet.gateway.credential.CredentialLookup;
 import io.pushplanet.gateway.credential.CredentialStanding;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -125,8 +125,8 @@ public final class CredentialGate {
         : outcome;
   }
 
-  /// Turns an answer about a token into a rejection, so that no token is given up. A token that came
-  /// with the message may be anything: that it is at fault says nothing about the credential.
+  /// Turns an answer about a token into a rejection, so that no token is given up. A token that
+  /// came with the message may be anything: that it is at fault says nothing about the credential.
   private static DeliveryOutcome withoutToken(DeliveryOutcome outcome) {
     return switch (outcome) {
       case DeliveryOutcome.TokenGone(int status, String reason, var _, Evidence evidence) ->

@@ -98,8 +98,8 @@ record BulkInsert(String head, int columns, String tail) {
   }
 
   /// Written by hand: a formatter takes ten times as long, and a message has five times. Parts of a
-  /// millisecond are cut off, because MySQL would round them: the row would have another minute than
-  /// the one that its delivery was counted in.
+  /// millisecond are cut off, because MySQL would round them: the row would have another minute
+  /// than the one that its delivery was counted in.
   ///
   /// @return `uuuu-MM-dd HH:mm:ss.SSS` in UTC, which is the connections' time zone
   /// @throws SQLDataException when the year is not from 0 to 9999, which a DATETIME cannot hold

@@ -17,13 +17,13 @@ import java.util.function.Consumer;
 /// where a worker tries them again and again. So the other events of that message are neither
 /// delayed nor written twice, however many receipts a device makes up.
 ///
-/// A receipt may get older than its patience while it waits: as long as the statistics are behind or
-/// MySQL takes nothing, its delivery's row may be late, too.
+/// A receipt may get older than its patience while it waits: as long as the statistics are behind
+/// or MySQL takes nothing, its delivery's row may be late, too.
 ///
 /// Thread-safe.
 final class EarlyEvents {
-  /// How long the statistics must have kept up, after the first look for a receipt's delivery, until
-  /// the receipt counts as made up and is dropped.
+  /// How long the statistics must have kept up, after the first look for a receipt's delivery,
+  /// until the receipt counts as made up and is dropped.
   static final Duration RECEIPT_PATIENCE = Duration.ofSeconds(30);
 
   private final Consumer<List<byte[]>> queue;

@@ -42,7 +42,7 @@ class WaitedForIT extends DeliveryScene {
     clock.advance(Duration.ofSeconds(1));
     registered("d1", "fcm", "token", "t2", clock.instant());
 
-    deliver(Channel.FCM, push.postponed());
+    deliver(Channel.FCM, push.putOff());
 
     assertThat(fcm.sent).isEmpty();
     assertThat(events(DeliveryEvent.Ended.class))

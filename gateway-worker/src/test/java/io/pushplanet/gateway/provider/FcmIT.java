@@ -15,12 +15,12 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.LogLines;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenForeign;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.simulators.fcm.FcmAccount;
 import io.pushplanet.simulators.fcm.FcmToken;
 import io.pushplanet.simulators.ledger.Simulated;
@@ -171,8 +171,8 @@ class FcmIT {
 
   /// firebase/firebase-admin-java#941, #834, #849, #890: one request after the other instead of a
   /// batch; firebase-admin-node#2488: 500 take 15 seconds without multiplexing;
-  /// eladnava/fcm-v1-http2#8: one connection has only 100 streams; firebase-admin-java#994: a thread
-  /// each.
+  /// eladnava/fcm-v1-http2#8: one connection has only 100 streams; firebase-admin-java#994: a
+  /// thread each.
   @Test
   void firebase_admin_java_941_firebase_admin_node_2488_fcm_v1_http2_8_500_leave_nearly_at_once()
       throws Exception {
@@ -466,8 +466,7 @@ class FcmIT {
     platform.simulators.script().add(ScriptLine.next(OAUTH, 1, Fate.answer(503, "")));
 
     assertThat(send("fcm-later", "t1"))
-        .isInstanceOfSatisfying(
-            TryAgain.class, again -> assertThat(again.ambiguous()).isFalse());
+        .isInstanceOfSatisfying(TryAgain.class, again -> assertThat(again.ambiguous()).isFalse());
   }
 
   @Test

@@ -101,8 +101,8 @@ final class SendingTenant {
     return channel;
   }
 
-  /// A browser's subscription is bound to one VAPID key and a token of Push Kit to one app, so a send
-  /// meanwhile could be refused.
+  /// A browser's subscription is bound to one VAPID key and a token of Push Kit to one app, so a
+  /// send meanwhile could be refused.
   boolean maySendWhileItsKeyChanges() {
     return channel != Channel.WEBPUSH && channel != Channel.HMS;
   }

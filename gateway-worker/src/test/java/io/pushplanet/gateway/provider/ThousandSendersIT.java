@@ -31,10 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/// A thousand tenants of APNs, FCM, Web Push and Push Kit send over the wire, and a random third of them
-/// changes keys meanwhile: no request carries another tenant's key, nor a tenant's former key once
-/// the worker has read the change. The tenants send in slices, and connections that are no longer
-/// used close. `-Dseed=N` repeats the choices of a run, `-Dtenants=N` takes another number.
+/// A thousand tenants of APNs, FCM, Web Push and Push Kit send over the wire, and a random third of
+/// them changes keys meanwhile: no request carries another tenant's key, nor a tenant's former key
+/// once the worker has read the change. The tenants send in slices, and connections that are no
+/// longer used close. `-Dseed=N` repeats the choices of a run, `-Dtenants=N` takes another number.
 class ThousandSendersIT {
   private static final int TENANTS = Integer.getInteger("tenants", 1_000);
   private static final int SLICE = 250;

@@ -13,12 +13,12 @@ import io.pushplanet.common.testing.Eventually;
 import io.pushplanet.common.testing.MutableClock;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Accepted;
 import io.pushplanet.gateway.provider.DeliveryOutcome.CredentialFault;
-import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Evidence;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Expired;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
 import io.pushplanet.gateway.provider.DeliveryOutcome.Rejected;
 import io.pushplanet.gateway.provider.DeliveryOutcome.TokenGone;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.simulators.ledger.LedgerEntry;
 import io.pushplanet.simulators.ledger.Simulated;
 import io.pushplanet.simulators.script.Fate;
@@ -325,8 +325,7 @@ class WebPushIT {
     next(Fate.of(action));
 
     assertThat(send(subscribe()))
-        .isInstanceOfSatisfying(
-            TryAgain.class, again -> assertThat(again.ambiguous()).isTrue());
+        .isInstanceOfSatisfying(TryAgain.class, again -> assertThat(again.ambiguous()).isTrue());
     assertThat(send(subscribe())).isInstanceOf(Accepted.class);
   }
 

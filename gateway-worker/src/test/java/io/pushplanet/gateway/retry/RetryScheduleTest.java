@@ -3,8 +3,8 @@ package io.pushplanet.gateway.retry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.pushplanet.common.delivery.Channel;
-import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import io.pushplanet.gateway.provider.DeliveryOutcome.PutOff;
+import io.pushplanet.gateway.provider.DeliveryOutcome.TryAgain;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;

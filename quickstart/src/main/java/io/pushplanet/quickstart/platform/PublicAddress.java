@@ -7,8 +7,9 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 
-/// The address on which the platform listens for apps, operators and devices: the API, the dashboard
-/// and MQTT ([Listener#isPublic]). All other listeners are for this machine alone, whatever this is.
+/// The address on which the platform listens for apps, operators and devices: the API, the
+/// dashboard and MQTT ([Listener#isPublic]). All other listeners are for this machine alone,
+/// whatever this is.
 ///
 /// @param listen `127.0.0.1` for this machine alone too, `0.0.0.0` for all its addresses, or one of
 ///     these

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// Trains programs one after the other. One that fails does not keep the others from theirs: without
-/// a class cache it works as well, but starts more slowly.
+/// Trains programs one after the other. One that fails does not keep the others from theirs:
+/// without a class cache it works as well, but starts more slowly.
 final class Training {
   private Training() {}
 

@@ -10,15 +10,19 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The Markdown pages of the repository.
+/// The pages and sources of the repository.
 final class Pages {
   static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
   private Pages() {}
 
-  /// Relative to the root, without built and hidden folders.
   static List<Path> all() throws IOException {
-    List<Path> pages = new ArrayList<>();
+    return ending(".md");
+  }
+
+  /// Relative to the root, without built and hidden folders.
+  static List<Path> ending(String suffix) throws IOException {
+    List<Path> found = new ArrayList<>();
     Files.walkFileTree(
         ROOT,
         new SimpleFileVisitor<>() {
@@ -31,13 +35,13 @@ final class Pages {
 
           @Override
           public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-            if (file.toString().endsWith(".md")) {
-              pages.add(ROOT.relativize(file));
+            if (file.toString().endsWith(suffix)) {
+              found.add(ROOT.relativize(file));
             }
             return FileVisitResult.CONTINUE;
           }
         });
-    return pages;
+    return found;
   }
 
   static String read(Path page) {

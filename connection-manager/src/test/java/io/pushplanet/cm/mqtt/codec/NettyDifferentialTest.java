@@ -13,9 +13,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// Our codec against Netty's, which thousands of brokers and clients use. Netty is the more lenient
 /// of the two: it accepts ill-formed UTF-8, U+0000, DUP at QoS 0, repeated properties, lengths
 /// written longer than needed and the like. So the promise is one-sided: each packet that we
-/// accept, Netty accepts, too, with the same meaning. The one exception: codes in CONNACK, SUBACK and
-/// UNSUBACK, which only a server sends, are a closed list there and numbers here, so a packet with a
-/// code that Netty does not name is left out ([NettyOracle#namesAllCodes]).
+/// accept, Netty accepts, too, with the same meaning. The one exception: codes in CONNACK, SUBACK
+/// and UNSUBACK, which only a server sends, are a closed list there and numbers here, so a packet
+/// with a code that Netty does not name is left out ([NettyOracle#namesAllCodes]).
 class NettyDifferentialTest {
   private static final PacketLimits LIMITS = PacketLimits.UNAUTHENTICATED;
 

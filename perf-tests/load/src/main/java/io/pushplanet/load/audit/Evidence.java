@@ -18,7 +18,8 @@ import java.util.Set;
 /// @param held messages that wait in the inbox or in `later`
 /// @param inBroker messages in the broker's queues; while there are some, a queued delivery may be
 ///     among them
-/// @param still whether no delivery has ended for a while: what the broker holds then is stuck there
+/// @param still whether no delivery has ended for a while: what the broker holds then is stuck
+///     there
 /// @param watched channels with watched receivers: deliveries over others cannot be checked
 public record Evidence(
     List<AcceptedMessage> accepted,

@@ -63,9 +63,9 @@ public final class AttackProcess implements AutoCloseable {
         program.ask("declare " + door.text() + " " + text(listener) + " " + connections));
   }
 
-  /// Opens this number of sockets, as many at each listener of the same node, that never finish what
-  /// they begin, and replaces those that the node closes. Returns when all were opened, or after 30
-  /// s.
+  /// Opens this number of sockets, as many at each listener of the same node, that never finish
+  /// what they begin, and replaces those that the node closes. Returns when all were opened, or
+  /// after 30 s.
   ///
   /// @return how many were opened so far
   public long hold(int sockets, Map<Door, InetSocketAddress> listeners) {

@@ -31,8 +31,8 @@ final class Attack {
   private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(20);
 
   /// A node that sends nothing for this time waits for the rest of a packet. We must not end our
-  /// stream earlier: a node that has a CONNECT asks the kernel whether its client has left before it
-  /// reads on.
+  /// stream earlier: a node that has a CONNECT asks the kernel whether its client has left before
+  /// it reads on.
   private static final Duration QUIET = Duration.ofSeconds(1);
 
   private static final int MEGABYTE = 1 << 20;

@@ -43,9 +43,9 @@ public final class AttackProgram {
     this.seed = seed;
   }
 
-  /// Arguments: how many packets a connection sends at most before it reads an answer, and a seed: the same
-  /// attacks with it send the same bytes. The environment holds the key that signs devices'
-  /// credentials ([FleetProgram#MASTER_KEY]) and [#GATEWAY_PASSWORD].
+  /// Arguments: how many packets a connection sends at most before it reads an answer, and a seed:
+  /// the same attacks with it send the same bytes. The environment holds the key that signs
+  /// devices' credentials ([FleetProgram#MASTER_KEY]) and [#GATEWAY_PASSWORD].
   public static void main(String[] arguments) throws IOException {
     var credential =
         new DeviceCredential(

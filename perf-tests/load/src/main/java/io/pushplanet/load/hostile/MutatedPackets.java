@@ -18,11 +18,11 @@ import java.util.random.RandomGenerator;
 /// The packets of one connection after the other, each changed at some place. A node ends a
 /// connection at the first packet that it refuses, so a connection is one of three kinds:
 /// - A quarter of them are strangers: not even the first packet is a good CONNECT.
-/// - A quarter log in, so that the code behind the CONNECT is attacked as well, and send a few packets
-///   that are changed anywhere.
+/// - A quarter log in, so that the code behind the CONNECT is attacked as well, and send a few
+///   packets that are changed anywhere.
 /// - Half log in and send many packets of which only the contents are changed: texts, numbers,
-///   options, reason codes, payloads. The node decodes and answers nearly all of these. The last one
-///   is changed anywhere.
+///   options, reason codes, payloads. The node decodes and answers nearly all of these. The last
+///   one is changed anywhere.
 ///
 /// Confined to one thread; the same seed gives the same bytes.
 final class MutatedPackets {

@@ -8,8 +8,9 @@ package io.pushplanet.load.hostile;
 record Pipeline(byte[] bytes, int packets, boolean logsIn) {
 
   /// How many of its mutated packets the node has decoded or refused for certain: those before a
-  /// PINGRESP, and the one at which the node ended the connection. There may be more: over WebSocket a
-  /// node says no more once it has read a bad frame, even if that came together with good packets.
+  /// PINGRESP, and the one at which the node ended the connection. There may be more: over
+  /// WebSocket a node says no more once it has read a bad frame, even if that came together with
+  /// good packets.
   ///
   /// @param ended by the node, and not because we had left
   int judged(Answers answers, boolean ended) {

@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/// Sockets that send a byte per second and never complete their CONNECT, upgrade to WebSocket or TLS
-/// ClientHello. A socket that the node closes is replaced, so that their number stays. Their starts are spread
-/// over the time after which the node closes them, so that it does not close all of them together.
-/// They share one thread.
+/// Sockets that send a byte per second and never complete their CONNECT, upgrade to WebSocket or
+/// TLS ClientHello. A socket that the node closes is replaced, so that their number stays. Their
+/// starts are spread over the time after which the node closes them, so that it does not close all
+/// of them together. They share one thread.
 final class Slowloris implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Slowloris.class);
   private static final Duration TURN = Duration.ofMillis(20);

@@ -60,8 +60,8 @@ public final class Admissions {
     return mostInASecond;
   }
 
-  /// The part of this rate that the node kept while more devices waited in its line than it admitted
-  /// until the next look; 0 if that never was so.
+  /// The part of this rate that the node kept while more devices waited in its line than it
+  /// admitted until the next look; 0 if that never was so.
   ///
   /// @param perSecond the rate that is set
   public double share(int perSecond) {

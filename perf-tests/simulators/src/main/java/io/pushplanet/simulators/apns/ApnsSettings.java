@@ -9,8 +9,8 @@ import java.time.Duration;
 /// @param sandbox which environment this is
 /// @param maxConcurrentStreams announced once the connection has shown a good request
 /// @param strictTokens whether only registered tokens are known
-/// @param tokenRenewal a team's provider token may change no more often; at Apple "no more than once
-///     every 20 minutes"
+/// @param tokenRenewal a team's provider token may change no more often; at Apple "no more than
+///     once every 20 minutes"
 ///     (https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns)
 public record ApnsSettings(
     InetSocketAddress address,

@@ -30,8 +30,8 @@ import java.util.stream.IntStream;
 import tools.jackson.databind.json.JsonMapper;
 
 /// The platform with several workers under an even load to all providers, a quarter each: first the
-/// providers misbehave in every way they can, then workers are killed again and again. Notifications
-/// accepted twice are counted.
+/// providers misbehave in every way they can, then workers are killed again and again.
+/// Notifications accepted twice are counted.
 ///
 /// A provider may accept a notification twice only where the first acceptance cannot be known: at a
 /// kill, the unacknowledged messages of the dead worker (counted by the worker that gets them

@@ -144,7 +144,8 @@ final class TakeoverAccount {
     return (System.nanoTime() - nanos) / 1e9;
   }
 
-  /// Whether every leg's messages were all delivered, and no former node delivered after the new one had.
+  /// Whether every leg's messages were all delivered, and no former node delivered after the new
+  /// one had.
   boolean holds() {
     return holds;
   }

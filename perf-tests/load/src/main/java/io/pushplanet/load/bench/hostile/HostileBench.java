@@ -21,9 +21,9 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /// Hostile clients at every kind of listener of one node, while a gateway delivers to well-behaved
-/// devices: mutated packets at a set rate, and then as fast as possible until the node has decoded or
-/// refused as many as requested; sockets that never finish their first packet; headers that declare
-/// 268 MB.
+/// devices: mutated packets at a set rate, and then as fast as possible until the node has decoded
+/// or refused as many as requested; sockets that never finish their first packet; headers that
+/// declare 268 MB.
 ///
 /// The attackers run on the node's own machine, in a low-priority process: they stand for other
 /// machines, which would not share its processors. At full speed their effect on the neighbours is

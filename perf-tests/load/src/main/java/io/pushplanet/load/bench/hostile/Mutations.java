@@ -9,8 +9,8 @@ import io.pushplanet.load.measure.Neighbours.P99;
 import io.pushplanet.load.node.ConnectionManager;
 import java.time.Duration;
 
-/// Mutated packets at a listener: at a set rate, and as fast as possible until the node has decoded or
-/// refused as many as requested. For one thread.
+/// Mutated packets at a listener: at a set rate, and as fast as possible until the node has decoded
+/// or refused as many as requested. For one thread.
 final class Mutations {
   private static final int PACED_THREADS = 4;
 
@@ -63,7 +63,8 @@ final class Mutations {
     neighbours.tellNotTwice(name, seen.p99(), calm, elsewhere.p99());
   }
 
-  /// As fast as possible. What the neighbours feel is the machine's part as well, so it has no goal.
+  /// As fast as possible. What the neighbours feel is the machine's part as well, so it has no
+  /// goal.
   void flatOut(Door door, long packets) {
     String name = door.text();
     P99 calm = neighbours.calm("right before " + name + ", flat out");

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
-/// Sockets at every listener that never finish their first packet, handshake or upgrade: how many a node holds open, and what they cost it.
-/// For one thread.
+/// Sockets at every listener that never finish their first packet, handshake or upgrade: how many a
+/// node holds open, and what they cost it. For one thread.
 final class SlowSockets {
   /// The number of additional sockets, because the node closes each after five seconds and it must
   /// be opened again.

@@ -26,9 +26,9 @@ import java.util.concurrent.locks.LockSupport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/// One message to every device of an app whose environments are swapped: first each token belongs to
-/// the other environment, then the key does. No token may be forgotten, operators must hear of it
-/// within a minute, and after the repair the messages that wait must arrive. For one thread.
+/// One message to every device of an app whose environments are swapped: first each token belongs
+/// to the other environment, then the key does. No token may be forgotten, operators must hear of
+/// it within a minute, and after the repair the messages that wait must arrive. For one thread.
 final class SwappedKeys {
   private static final Duration TOLD_WITHIN = Duration.ofSeconds(60);
   private static final Duration STILL = Duration.ofSeconds(120);

@@ -31,7 +31,8 @@ public final class ConnectionsBench {
   private static final String OURS = "connection-manager";
   private static final List<Integer> SESSIONS = List.of(5_000, 10_000, 19_500);
 
-  /// HiveMQ CE needs a thousand descriptors besides its sockets, and a process may have 20,000 here.
+  /// HiveMQ CE needs a thousand descriptors besides its sockets, and a process may have 20,000
+  /// here.
   private static final List<Integer> SESSIONS_WITH_HIVEMQ = List.of(5_000, 10_000, 18_000);
 
   /// The heap of each JVM, fixed and touched at the start. With only a limit, G1 returns memory

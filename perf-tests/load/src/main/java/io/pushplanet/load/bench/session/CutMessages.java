@@ -17,9 +17,9 @@ import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
-/// Messages to the devices that a storm cuts, while it lasts: one at QoS 1 to each, at a random time
-/// between the cut and the moment at which the last device could be back. Whatever is on its way at
-/// the cut, or finds its device away, comes later. For one thread at a time.
+/// Messages to the devices that a storm cuts, while it lasts: one at QoS 1 to each, at a random
+/// time between the cut and the moment at which the last device could be back. Whatever is on its
+/// way at the cut, or finds its device away, comes later. For one thread at a time.
 final class CutMessages {
   /// How long after the storm a message may still take. A node answers within 25 s.
   private static final Duration LIMIT = Duration.ofSeconds(30);
