@@ -46,6 +46,11 @@ final class ApnsCertificate {
               + expiresAt
               + ". Create a new one in your Apple developer account.");
     }
+    Instant validFrom = certificate.getNotBefore().toInstant();
+    if (validFrom.isAfter(now)) {
+      throw new RefusedCredential(
+          "The certificate is not valid before " + validFrom + ". Upload it then.");
+    }
     checkEnvironments(certificate, environments);
     List<String> topics = topics(certificate);
     String bundle =

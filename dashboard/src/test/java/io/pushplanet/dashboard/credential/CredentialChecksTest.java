@@ -16,7 +16,9 @@ import org.junit.jupiter.api.Test;
 
 class CredentialChecksTest {
   private static final List<String> PRODUCTION = List.of("production");
-  private static final Instant NOW = Instant.now();
+
+  /// After the certificates that the tests make become valid.
+  private static final Instant NOW = Instant.now().plus(Duration.ofHours(1));
 
   @Test
   void a_p8_holds_a_key_on_p256() throws Exception {
@@ -92,6 +94,9 @@ class CredentialChecksTest {
         "not a .p12 file");
     refused(
         () -> ApnsCertificate.check(expired, "secret words", "", PRODUCTION, NOW), "expired on");
+    refused(
+        () -> ApnsCertificate.check(good, "secret words", "", PRODUCTION, Instant.EPOCH),
+        "not valid before");
     refused(
         () -> ApnsCertificate.check(marked, "secret words", "", List.of("sandbox"), NOW),
         "production only");

@@ -60,7 +60,8 @@ final class CredentialWatch {
       String state,
       @Nullable String pauseReason,
       Timestamp probeAt,
-      int probes) {
+      int probes,
+      @Nullable Timestamp expiresAt) {
     boolean paused() {
       return pauseReason != null;
     }
@@ -90,6 +91,7 @@ final class CredentialWatch {
   /// @return whether there may be more to do at once
   boolean round() {
     endOverlaps();
+    askAboutExpired();
     int free = places.availablePermits();
     if (free == 0) {
       return false;
@@ -109,7 +111,8 @@ final class CredentialWatch {
   private List<Wanted> wanted(Instant now, int most) {
     return database.query(
         """
-        SELECT id, app_id, provider, environment, kind, detail, secret, state, pause_reason, probe_at, probes
+        SELECT id, app_id, provider, environment, kind, detail, secret, state, pause_reason, probe_at, probes,
+          expires_at
         FROM credentials WHERE probe_at <= ? ORDER BY probe_at LIMIT ?
         """,
         (row, _) ->
@@ -119,7 +122,8 @@ final class CredentialWatch {
                 row.getString("state"),
                 row.getString("pause_reason"),
                 row.getTimestamp("probe_at"),
-                row.getInt("probes")),
+                row.getInt("probes"),
+                row.getTimestamp("expires_at")),
         Timestamp.from(now),
         most);
   }
@@ -146,6 +150,11 @@ final class CredentialWatch {
 
   private Verdict verdict(Wanted wanted) {
     CredentialRow row = wanted.row();
+    Timestamp end = wanted.expiresAt();
+    if (end != null && !end.toInstant().isAfter(clock.instant())) {
+      // Apple would end the TLS handshake, which says nothing about the credential.
+      return new Verdict.Refused("the certificate has ended on " + end.toInstant());
+    }
     CredentialProbe probe = probes.get(row.provider());
     if (probe == null) {
       // A push service knows a key only together with a subscription. The next message will tell.
@@ -227,6 +236,24 @@ final class CredentialWatch {
         next == null ? null : Timestamp.from(next),
         wanted.row().id(),
         wanted.paused());
+  }
+
+  /// A certificate that has ended is refused without an answer, so no send would pause it.
+  private void askAboutExpired() {
+    Timestamp now = Timestamp.from(clock.instant());
+    List<Long> expired =
+        database.query(
+            """
+            SELECT id FROM credentials
+            WHERE expires_at <= ? AND state IN ('active', 'overlapping') AND paused_at IS NULL AND probe_at IS NULL
+            LIMIT 100
+            """,
+            (row, _) -> row.getLong("id"),
+            now);
+    for (long id : expired) {
+      database.update(
+          "UPDATE credentials SET probe_at = ? WHERE id = ? AND probe_at IS NULL", now, id);
+    }
   }
 
   /// From then on the former credential no longer stands in, and cannot be rolled back to.

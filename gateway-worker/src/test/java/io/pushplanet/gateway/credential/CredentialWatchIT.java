@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.sql.Timestamp;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -122,6 +123,35 @@ class CredentialWatchIT {
 
     assertThat(watch.round()).isFalse();
     assertThat(asked).hasValue(1 + CredentialWatch.MOST_PROBES_BEFORE_USE);
+  }
+
+  /// Apple ends its TLS handshakes, and no send would learn why.
+  @Test
+  void a_certificate_in_use_is_paused_when_it_ends() throws Exception {
+    CredentialWatch watch = watch(_ -> new Verdict.Accepted("200"));
+    long id = upload("watched-ending", "ending");
+    Instant end = clock.instant().plus(Duration.ofHours(1));
+    servers
+        .sql()
+        .update(
+            "UPDATE credentials SET state = 'active', probe_at = NULL, expires_at = ? WHERE id = ?",
+            Timestamp.from(end),
+            id);
+    watch.round();
+    assertThat(pausedBecause(id)).isNull();
+
+    clock.advance(Duration.ofHours(1));
+    watch.round();
+
+    Eventually.within(
+        PATIENCE,
+        () -> assertThat(pausedBecause(id)).isEqualTo("the certificate has ended on " + end));
+  }
+
+  private @Nullable String pausedBecause(long id) {
+    return servers
+        .sql()
+        .queryForObject("SELECT pause_reason FROM credentials WHERE id = ?", String.class, id);
   }
 
   private CredentialWatch watch(Function<String, Verdict> verdicts) {
