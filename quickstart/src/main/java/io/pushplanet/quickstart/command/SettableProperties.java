@@ -1,6 +1,7 @@
 package io.pushplanet.quickstart.command;
 
 import io.pushplanet.common.settings.KnownSettings;
+import io.pushplanet.quickstart.platform.Program;
 import io.pushplanet.quickstart.process.ProcessFailed;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.ToIntFunction;
@@ -59,7 +61,7 @@ final class SettableProperties {
       if (isOthers(property)) {
         return;
       }
-      if (!known.has(property)) {
+      if (!reaches(property, known)) {
         throw Options.usage(
             "--set names no setting: '" + property + "'" + nearest(property, known.names()));
       }
@@ -83,6 +85,16 @@ final class SettableProperties {
         "--set=%s=%s: '%s' is not %s".formatted(property, value, value, type.words()));
   }
 
+  /// Spring Boot binds `CM_MQTT_PORT`, too, but only where there is no `CM_MQTTPORT`, which a program
+  /// may have already.
+  private static boolean reaches(String property, KnownSettings known) {
+    String variable = Program.variable(property);
+    return known.has(property)
+        && known.names().stream()
+            .map(Program::variable)
+            .anyMatch(name -> variable.equals(name) || variable.startsWith(name + "_"));
+  }
+
   private static boolean isOthers(String property) {
     return OTHERS.contains(property.split("\\.", 2)[0]);
   }
@@ -103,13 +115,14 @@ final class SettableProperties {
   }
 
   private static String nearest(String wrong, Collection<String> names) {
-    ToIntFunction<String> distance = name -> distance(wrong, name);
+    String property = wrong.toLowerCase(Locale.ROOT).replace('_', '.');
+    ToIntFunction<String> distance = name -> distance(property, name);
     int least = names.stream().mapToInt(distance).min().orElse(Integer.MAX_VALUE);
     if (least > MAX_WRONG) {
       return "; docs/settings.md has them all";
     }
     return names.stream()
-        .filter(name -> distance(wrong, name) == least)
+        .filter(name -> distance.applyAsInt(name) == least)
         .limit(MAX_NAMED)
         .collect(Collectors.joining(" or ", "; did you mean ", "?"));
   }

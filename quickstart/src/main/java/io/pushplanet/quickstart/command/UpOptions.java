@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// The options of `up`.
@@ -25,6 +26,27 @@ record UpOptions(Plan plan, boolean detach, OnDeath onDeath, boolean train) {
   /// The demo app has its credentials from the simulators.
   private static final List<Program> DISPENSABLE =
       Arrays.stream(Program.values()).filter(program -> program != Program.SIMULATORS).toList();
+
+  /// The options of ports by their variables. `up` and the programs tell others of these ports, and
+  /// would not know of another setting.
+  private static final Map<String, String> PORT_OPTIONS =
+      Map.of(
+          "CM_MQTTPORT",
+          Listener.MQTT.option(),
+          "CM_TLSPORT",
+          Listener.MQTT_TLS.option(),
+          "CM_GATEWAYPORT",
+          Listener.NODE.option(),
+          "SERVER_PORT",
+          Listener.DISPATCHER.option() + " or " + Listener.DASHBOARD.option(),
+          "MANAGEMENT_SERVER_PORT",
+          Stream.of(
+                  Listener.DISPATCHER_MANAGEMENT,
+                  Listener.DASHBOARD_MANAGEMENT,
+                  Listener.WORKER_MANAGEMENT,
+                  Listener.CM_MANAGEMENT)
+              .map(Listener::option)
+              .collect(Collectors.joining(" or ")));
 
   static UpOptions parse(Path root, List<String> arguments, Map<String, String> environment) {
     var single =
@@ -172,7 +194,11 @@ record UpOptions(Plan plan, boolean detach, OnDeath onDeath, boolean train) {
     SettableProperties.check(root, given);
     var variables = new HashMap<String, String>();
     for (String property : given.keySet()) {
-      String other = variables.put(Program.variable(property), property);
+      String variable = Program.variable(property);
+      if (PORT_OPTIONS.containsKey(variable)) {
+        throw Options.usage("use " + PORT_OPTIONS.get(variable) + " instead of --set=" + property);
+      }
+      String other = variables.put(variable, property);
       if (other != null) {
         throw Options.usage("--set gives one setting twice, as " + other + " and as " + property);
       }

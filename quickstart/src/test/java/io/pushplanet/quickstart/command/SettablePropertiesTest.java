@@ -37,6 +37,10 @@ class SettablePropertiesTest {
         Map.of(
             "cm.mqtt-port",
             "java.lang.Integer",
+            "cm.tls-port",
+            "java.lang.Integer",
+            "cm.gateway-port",
+            "java.lang.Integer",
             "cm.max-bytes",
             "org.springframework.util.unit.DataSize"));
     has("dashboard", "dashboard.dispatcher-url", "java.net.URI");
@@ -68,6 +72,9 @@ class SettablePropertiesTest {
     "dispatcher.credential-valdity, did you mean dispatcher.credential-validity?",
     "mc.mqtt-port, did you mean cm.mqtt-port?",
     "gateway.alerts.mail.tox, did you mean gateway.alerts.mail.to?",
+    "cm.mqtt_port, did you mean cm.mqtt-port?",
+    "CM_MQTT_PORT, did you mean cm.mqtt-port?",
+    "cm.mqtt.port, did you mean cm.mqtt-port?",
     "cm.no-such-thing-at-all, docs/settings.md",
     "nothing, docs/settings.md"
   })
@@ -78,6 +85,23 @@ class SettablePropertiesTest {
                 root, List.of("--set=cm.mqtt-port=1", "--set=" + property + "=1"), Map.of()))
         .withMessageContaining("'" + property + "'")
         .withMessageContaining(told);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "cm.mqtt-port, --mqtt-port",
+    "cm.mqttPort, --mqtt-port",
+    "CM_MQTTPORT, --mqtt-port",
+    "cm.tls-port, --mqtt-tls-port",
+    "cm.gateway-port, --node-port",
+    "server.port, --dispatcher-port or --dashboard-port",
+    "management.server.port, --cm-management-port"
+  })
+  void a_port_that_has_an_option_is_refused_with_that(String property, String option) {
+    assertThatExceptionOfType(Refusal.class)
+        .isThrownBy(() -> UpOptions.parse(root, List.of("--set=" + property + "=7777"), Map.of()))
+        .withMessageContaining("instead of --set=" + property)
+        .withMessageContaining(option);
   }
 
   @ParameterizedTest
