@@ -74,6 +74,27 @@ class ScriptIT {
   }
 
   @Test
+  void a_job_without_a_home_gets_the_users() throws Exception {
+    Path jdk = jdk("jdk", "25.0.1");
+    Files.writeString(root.resolve("mvnw"), "#!/bin/sh\necho \"mvnw at home in $HOME\"\nexit 1\n");
+    executable(root.resolve("mvnw"));
+
+    Outcome outcome =
+        run(
+            Map.of(),
+            jdk,
+            Path.of("/usr/bin/env"),
+            "-u",
+            "HOME",
+            root.resolve("pushplanet").toString(),
+            "up");
+
+    assertThat(outcome.output())
+        .contains("mvnw at home in " + System.getProperty("user.home"))
+        .doesNotContain("no JDK 25");
+  }
+
+  @Test
   void a_jre_without_a_compiler_is_no_jdk() throws Exception {
     Path jre = jdk("jre", "25.0.1");
     Files.delete(jre.resolve("bin/javac"));
