@@ -8,12 +8,15 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -27,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 /// Thread-safe.
 public final class LocalServices implements AutoCloseable {
   private static final int MAX_STARTS = 3;
+  private static final String MAX_CONNECT_MILLIS = "10000";
 
   private final MySqlAddress mysql;
   private final URI redis;
@@ -74,7 +78,10 @@ public final class LocalServices implements AutoCloseable {
   }
 
   /// Servers that already run. The schema is applied; nothing is started or stopped.
+  ///
+  /// @throws ProcessFailed when MySQL cannot be reached, or refuses the login
   public static LocalServices external(MySqlAddress mysql, URI redis, URI amqp) {
+    connectOnce(mysql);
     var services = new LocalServices(mysql, redis, amqp, Map.of());
     services.migrate();
     return services;
@@ -174,6 +181,26 @@ public final class LocalServices implements AutoCloseable {
   /// Like {@link #close()}, but with SIGKILL: for data that is no longer needed.
   void kill() {
     servers.values().forEach(Running::kill);
+  }
+
+  /// The migrations connect again and again, for minutes, and without a word here.
+  private static void connectOnce(MySqlAddress mysql) {
+    var properties = new Properties();
+    properties.setProperty("user", mysql.user());
+    properties.setProperty("password", mysql.password());
+    properties.setProperty("connectTimeout", MAX_CONNECT_MILLIS);
+    properties.setProperty("socketTimeout", MAX_CONNECT_MILLIS);
+    try {
+      DriverManager.getConnection(mysql.jdbcUrl(), properties).close();
+    } catch (SQLException e) {
+      throw new ProcessFailed(
+          "MySQL at %s:%d cannot be used: %s"
+              .formatted(
+                  mysql.host(),
+                  mysql.port(),
+                  String.valueOf(e.getMessage()).lines().findFirst().orElse("")),
+          e);
+    }
   }
 
   private void migrate() {
