@@ -17,7 +17,7 @@ final class Welcome {
     Push Planet is up.
 
       API          %s   (documentation: %s/docs)
-      Dashboard    %s   (operator %s, password %s)
+    %s\
       MQTT         %s:%d, with TLS %d
       Listens on   %s
       App          %s
@@ -40,9 +40,7 @@ final class Welcome {
         .formatted(
             addresses.dispatcherUrl(),
             addresses.dispatcherUrl(),
-            addresses.dashboardUrl(),
-            addresses.operatorUser(),
-            addresses.operatorPassword(),
+            dashboard(addresses, state),
             addresses.mqttHost(),
             addresses.mqttPort(),
             addresses.mqttTlsPort(),
@@ -61,6 +59,16 @@ final class Welcome {
             option,
             option,
             END);
+  }
+
+  private static String dashboard(Addresses addresses, Path state) {
+    String login =
+        addresses.operatorPassword().isEmpty()
+            ? "its operators are older than %s, which does not know their passwords; dashboard/README.md says how to add one"
+                .formatted(state.resolve("secrets.json"))
+            : "operator %s, password %s"
+                .formatted(addresses.operatorUser(), addresses.operatorPassword());
+    return "  Dashboard    %s   (%s)\n".formatted(addresses.dashboardUrl(), login);
   }
 
   private static String reach(Addresses addresses, String option) {

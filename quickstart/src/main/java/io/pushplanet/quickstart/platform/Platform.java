@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -82,12 +83,22 @@ public final class Platform implements AutoCloseable {
     endLeftovers(plan.state());
     Ports ports = plan.ports().resolved(plan.address());
     var random = new SecureRandom();
-    Secrets secrets = Secrets.in(plan.state(), random);
+    Optional<Secrets> kept = Secrets.kept(plan.state());
     TlsIdentity tls = TlsIdentity.in(plan.state());
     var programs =
         new ProgramProcesses(
             new BuiltPrograms(plan.root()), ports, plan.state(), plan.stopGrace(), progress);
     LocalServices services = startServicesAndSimulators(plan, ports, programs, progress);
+    Secrets secrets;
+    try {
+      secrets =
+          kept.orElseGet(
+              () -> Secrets.make(plan.state(), random, Operators.exist(services.mysql())));
+    } catch (RuntimeException e) {
+      services.close();
+      programs.stop(Program.SIMULATORS);
+      throw e;
+    }
     var settings =
         new ProgramSettings(
             plan.address(),

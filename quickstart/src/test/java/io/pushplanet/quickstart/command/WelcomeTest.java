@@ -2,6 +2,7 @@ package io.pushplanet.quickstart.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.pushplanet.quickstart.platform.Addresses;
 import io.pushplanet.quickstart.platform.PretendedPlatform;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -24,11 +25,21 @@ class WelcomeTest {
     assertThat(text(ROOT.resolve(".pushplanet")))
         .contains("127.0.0.1, for this machine alone")
         .contains("./pushplanet up --bind=0.0.0.0 also lets in others");
-    assertThat(
-            Welcome.text(
-                PretendedPlatform.addresses("198.51.100.7"), ROOT, ROOT.resolve(".pushplanet")))
+    assertThat(text(PretendedPlatform.addresses("198.51.100.7")))
         .contains("0.0.0.0: others reach API, dashboard and MQTT at 198.51.100.7")
         .doesNotContain("--bind");
+  }
+
+  @Test
+  void it_gives_no_password_to_operators_that_were_there_before() {
+    assertThat(text(PretendedPlatform.addresses())).contains("(operator admin, password secret)");
+    assertThat(text(PretendedPlatform.withOlderOperators()))
+        .contains("older than /repository/.pushplanet/secrets.json", "dashboard/README.md")
+        .doesNotContain("operator admin");
+  }
+
+  private static String text(Addresses addresses) {
+    return Welcome.text(addresses, ROOT, ROOT.resolve(".pushplanet"));
   }
 
   private static String text(Path state) {

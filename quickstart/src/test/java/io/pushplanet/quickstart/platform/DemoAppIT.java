@@ -34,7 +34,7 @@ class DemoAppIT {
   @Test
   void its_credentials_are_sealed_for_their_rows_under_the_name_of_the_master_key()
       throws Exception {
-    Secrets secrets = Secrets.in(state, random);
+    Secrets secrets = Secrets.make(state, random, false);
     CredentialVault vault = new CredentialVault(MasterKey.parse(secrets.masterKey()), random);
 
     ensured(secrets);

@@ -21,6 +21,14 @@ public final class PretendedPlatform {
 
   /// @param networkHost empty for a platform that only this machine reaches
   public static Addresses addresses(String networkHost) {
+    return addresses(networkHost, "secret");
+  }
+
+  public static Addresses withOlderOperators() {
+    return addresses("", "");
+  }
+
+  private static Addresses addresses(String networkHost, String operatorPassword) {
     return new Addresses(
         "http://127.0.0.1:8080",
         "http://127.0.0.1:8081",
@@ -33,7 +41,7 @@ public final class PretendedPlatform {
         "demo",
         "key",
         "admin",
-        "secret",
+        operatorPassword,
         "http://127.0.0.1:9080",
         "http://127.0.0.1:9081",
         "http://127.0.0.1:9082",
