@@ -5,6 +5,7 @@ import io.pushplanet.quickstart.platform.Addresses;
 import io.pushplanet.quickstart.platform.BuiltPrograms;
 import io.pushplanet.quickstart.platform.OnDeath;
 import io.pushplanet.quickstart.platform.OwnerOnlyFile;
+import io.pushplanet.quickstart.platform.Plan;
 import io.pushplanet.quickstart.platform.Platform;
 import io.pushplanet.quickstart.platform.StateLock;
 import io.pushplanet.quickstart.process.ProcessFailed;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /// `./pushplanet up`: starts the platform, prints its addresses, and stays until ctrl-C, `down` or
 /// the death of a process.
@@ -30,7 +32,7 @@ final class Up {
   static ExitCode run(Path root, List<String> arguments) {
     UpOptions options = UpOptions.parse(root, arguments, System.getenv());
     return options.detach()
-        ? Detached.run(root, options.plan().state(), arguments)
+        ? Detached.run(options.plan(), arguments)
         : new Foreground(options).run();
   }
 
@@ -151,29 +153,49 @@ final class Up {
   private static final class Detached {
     private Detached() {}
 
-    static ExitCode run(Path root, Path state, List<String> arguments) {
-      try (var _ = StateLock.takeToStart(state)) {
-        return start(root, state, arguments);
+    static ExitCode run(Plan plan, List<String> arguments) {
+      try (var _ = StateLock.takeToStart(plan.state())) {
+        return start(plan, arguments);
       }
     }
 
-    private static ExitCode start(Path root, Path state, List<String> arguments) {
-      Path log = SupervisorLog.in(state);
+    private static ExitCode start(Plan plan, List<String> arguments) {
+      Path log = SupervisorLog.in(plan.state());
       Process supervisor =
           supervisor(
-              root, log, arguments.stream().filter(word -> !word.equals("--detach")).toList());
+              plan.root(),
+              log,
+              arguments.stream().filter(word -> !word.equals("--detach")).toList());
+      var ready = new AtomicBoolean();
+      Runtime.getRuntime()
+          .addShutdownHook(new Thread(() -> stop(supervisor, ready, plan.stopsWithin()), "stop"));
       var printer = new LogPrinter(log);
       while (true) {
         printer.printNew();
-        Optional<Addresses> addresses = AddressFile.read(state);
+        Optional<Addresses> addresses = AddressFile.read(plan.state());
         if (!supervisor.isAlive()) {
           printer.printNew();
           return exitCodeOf(supervisor.exitValue());
         }
         if (addresses.isPresent() && printer.hasSeen(Welcome.END)) {
+          ready.set(true);
           return ExitCode.OK;
         }
         pause(supervisor);
+      }
+    }
+
+    /// Runs while the JVM ends. Ctrl-C does not reach the supervisor's session.
+    private static void stop(Process supervisor, AtomicBoolean ready, Duration within) {
+      if (ready.get() || !supervisor.isAlive()) {
+        return;
+      }
+      System.err.println(PushPlanet.COMPLAINT + "interrupted, so what has started is stopped");
+      supervisor.destroy();
+      try {
+        supervisor.waitFor(within.toSeconds(), TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
       }
     }
 
@@ -215,8 +237,7 @@ final class Up {
         supervisor.waitFor(200, TimeUnit.MILLISECONDS);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new ProcessFailed(
-            "interrupted; the platform goes on starting, see ./pushplanet status", e);
+        throw new ProcessFailed("the start was interrupted", e);
       }
     }
 

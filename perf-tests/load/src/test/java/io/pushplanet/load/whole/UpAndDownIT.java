@@ -65,6 +65,30 @@ class UpAndDownIT {
   }
 
   @Test
+  void ctrl_c_stops_a_start_in_the_background() throws Exception {
+    Process up =
+        command(
+            "up",
+            "--detach",
+            "--ports=free",
+            "--without=dispatcher-api,connection-manager,dashboard");
+    try {
+      Eventually.within(LONGEST, () -> assertThat(recorded("Redis").isAlive()).isTrue());
+      ProcessHandle supervisor = supervisor();
+
+      new ProcessBuilder("kill", "-INT", Long.toString(up.pid())).start();
+
+      assertThat(outputOf(up, 130))
+          .contains("interrupted, so what has started is stopped")
+          .doesNotContain("Push Planet is up.");
+      assertThat(supervisor.isAlive()).isFalse();
+      assertThat(ChildRecord.below(state)).isEmpty();
+    } finally {
+      outputOf(command("down"), 0);
+    }
+  }
+
+  @Test
   void down_stops_a_platform_in_the_background_in_good_order() throws Exception {
     Process up =
         command(
