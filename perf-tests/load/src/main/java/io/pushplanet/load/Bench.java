@@ -2,6 +2,7 @@ package io.pushplanet.load;
 
 import io.pushplanet.load.bench.Run;
 import io.pushplanet.quickstart.process.ProcessFailed;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -26,10 +27,10 @@ public final class Bench {
   private Bench() {}
 
   public static void main(String[] arguments) {
-    System.exit(run(arguments));
+    System.exit(run(arguments, System.err));
   }
 
-  private static int run(String[] arguments) {
+  static int run(String[] arguments, PrintStream complaints) {
     String name = "";
     Path addresses = Path.of(".pushplanet", "quickstart.json");
     int seconds = DEFAULT_SECONDS;
@@ -38,25 +39,32 @@ public final class Bench {
       Matcher option = OPTION.matcher(argument);
       if (argument.startsWith("--addresses=")) {
         addresses = Path.of(argument.substring("--addresses=".length()));
-      } else if (argument.matches("--seconds=[1-9][0-9]{0,3}")) {
-        seconds = Integer.parseInt(argument.substring("--seconds=".length()));
+      } else if (argument.startsWith("--seconds=")) {
+        String given = argument.substring("--seconds=".length());
+        if (!given.matches("[1-9][0-9]{0,3}")) {
+          complaints.println("--seconds is a whole number from 1 to 9999, not " + given);
+          return 2;
+        }
+        seconds = Integer.parseInt(given);
       } else if (option.matches()) {
         options.put(option.group(1), option.group(2));
       } else if (!argument.startsWith("-") && name.isEmpty()) {
         name = argument;
       } else {
-        System.err.print("there is no option " + argument + "\n" + USAGE + Benchmark.list());
+        complaints.print("there is no option " + argument + "\n" + USAGE + Benchmark.list());
         return 2;
       }
     }
     Optional<Benchmark> benchmark = Benchmark.named(name);
     if (benchmark.isEmpty()) {
-      System.err.print("there is no benchmark '" + name + "'\n" + USAGE + Benchmark.list());
+      complaints.print("there is no benchmark '" + name + "'\n" + USAGE + Benchmark.list());
       return 2;
     }
-    if (!benchmark.get().options().containsAll(options.keySet())) {
-      System.err.print(name + " has no such option: " + options + "\n" + USAGE + Benchmark.list());
-      return 2;
+    for (String option : options.keySet()) {
+      if (!benchmark.get().options().contains(option)) {
+        complaints.print(name + " has no option --" + option + "\n" + USAGE + Benchmark.list());
+        return 2;
+      }
     }
     try {
       Clock clock = Clock.systemUTC();
@@ -75,10 +83,10 @@ public final class Bench {
                       System.out));
       return succeeded ? 0 : 1;
     } catch (IllegalArgumentException e) {
-      System.err.println(e.getMessage());
+      complaints.println(e.getMessage());
       return 2;
     } catch (IllegalStateException | UncheckedIOException | ProcessFailed e) {
-      System.err.println("the benchmark ended early: " + e.getMessage());
+      complaints.println("the benchmark ended early: " + e.getMessage());
       return 1;
     }
   }

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.pushplanet.load.bench.ShortRun;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -64,5 +67,23 @@ class BenchmarkTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("--%s is %s, not %s".formatted(option, what, given));
     assertThat(directory).isEmptyDirectory();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--seconds=0, '--seconds is a whole number from 1 to 9999, not 0'",
+    "--seconds=x, '--seconds is a whole number from 1 to 9999, not x'",
+    "--clinets=64, accept has no option --clinets"
+  })
+  void a_wrong_call_is_refused_in_its_first_line(String argument, String told) {
+    var complaints = new ByteArrayOutputStream();
+
+    int code =
+        Bench.run(
+            new String[] {"accept", argument},
+            new PrintStream(complaints, true, StandardCharsets.UTF_8));
+
+    assertThat(code).isEqualTo(2);
+    assertThat(complaints.toString(StandardCharsets.UTF_8).lines()).first().isEqualTo(told);
   }
 }
