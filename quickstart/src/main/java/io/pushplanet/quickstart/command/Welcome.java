@@ -62,6 +62,9 @@ final class Welcome {
   }
 
   private static String dashboard(Addresses addresses, Path state) {
+    if (addresses.pids().dashboard() == 0) {
+      return "";
+    }
     String login =
         addresses.operatorPassword().isEmpty()
             ? "its operators are older than %s, which does not know their passwords; dashboard/README.md says how to add one"

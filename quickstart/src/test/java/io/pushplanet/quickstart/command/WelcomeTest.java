@@ -38,6 +38,15 @@ class WelcomeTest {
         .doesNotContain("operator admin");
   }
 
+  @Test
+  void a_dashboard_that_was_not_started_has_no_address() {
+    assertThat(text(PretendedPlatform.addresses()))
+        .contains("\n  Dashboard    http://127.0.0.1:8081");
+    assertThat(text(PretendedPlatform.withoutDashboard()))
+        .doesNotContain("Dashboard ")
+        .contains("\n  MQTT ");
+  }
+
   private static String text(Addresses addresses) {
     return Welcome.text(addresses, ROOT, ROOT.resolve(".pushplanet"));
   }

@@ -21,14 +21,19 @@ public final class PretendedPlatform {
 
   /// @param networkHost empty for a platform that only this machine reaches
   public static Addresses addresses(String networkHost) {
-    return addresses(networkHost, "secret");
+    return addresses(networkHost, "secret", 4);
   }
 
   public static Addresses withOlderOperators() {
-    return addresses("", "");
+    return addresses("", "", 4);
   }
 
-  private static Addresses addresses(String networkHost, String operatorPassword) {
+  public static Addresses withoutDashboard() {
+    return addresses("", "secret", 0);
+  }
+
+  private static Addresses addresses(
+      String networkHost, String operatorPassword, long dashboardPid) {
     return new Addresses(
         "http://127.0.0.1:8080",
         "http://127.0.0.1:8081",
@@ -59,6 +64,6 @@ public final class PretendedPlatform {
         "redis://127.0.0.1:6379",
         "amqp://127.0.0.1:5672/%2f",
         new Addresses.Services("MariaDB", "Redis", "RabbitMQ"),
-        new Addresses.Pids(1, 2, 3, 4, 5, 6, 7, 8));
+        new Addresses.Pids(1, 2, 3, dashboardPid, 5, 6, 7, 8));
   }
 }
