@@ -1,11 +1,13 @@
 package io.pushplanet.gateway.alert;
 
 import io.pushplanet.common.access.Secret;
+import io.pushplanet.gateway.connection.HttpsAddress;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.AssertTrue;
 import jakarta.validation.constraints.NotNull;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.EnumSet;
 import java.util.Set;
 import org.hibernate.validator.constraints.time.DurationMin;
@@ -17,7 +19,8 @@ import org.springframework.validation.annotation.Validated;
 
 /// Where operators are told, besides the dashboard.
 ///
-/// @param webhookUrl where alerts are posted, in the form of Standard Webhooks; empty = nowhere
+/// @param webhookUrl where alerts are posted, in the form of Standard Webhooks; empty = nowhere.
+///     `http` only to this machine
 /// @param webhookSecret key that signs the webhook's requests: 24 to 64 bytes in base64, with or
 ///     without `whsec_`
 /// @param mail the server that mails them
@@ -37,9 +40,31 @@ record AlertSettings(
     @NotNull @DurationMin(millis = 1) @DefaultValue("1d") Duration giveUpAfter,
     @NotNull @DurationMin(millis = 1) @DefaultValue("1s") Duration period,
     @NotNull @DefaultValue("90d") Duration retention) {
-  @AssertTrue(message = "gateway.alerts.webhook-secret is missing: openssl rand -base64 32")
+  private static final int SHORTEST_KEY_BYTES = 24;
+  private static final int LONGEST_KEY_BYTES = 64;
+
+  AlertSettings {
+    if (webhookUrl != null) {
+      HttpsAddress.check("gateway.alerts.webhook-url", webhookUrl);
+    }
+  }
+
+  @AssertTrue(
+      message =
+          "gateway.alerts.webhook-secret must be 24 to 64 bytes in base64: openssl rand -base64 32")
   boolean isSigned() {
-    return webhookUrl == null || !webhookSecret.reveal().isBlank();
+    int bytes = webhookKey().length;
+    return webhookUrl == null || (bytes >= SHORTEST_KEY_BYTES && bytes <= LONGEST_KEY_BYTES);
+  }
+
+  /// Signs the webhook's requests; empty where the secret is not base64.
+  byte[] webhookKey() {
+    String text = webhookSecret.reveal().strip();
+    try {
+      return Base64.getDecoder().decode(text.startsWith("whsec_") ? text.substring(6) : text);
+    } catch (IllegalArgumentException _) {
+      return new byte[0];
+    }
   }
 
   @AssertTrue(

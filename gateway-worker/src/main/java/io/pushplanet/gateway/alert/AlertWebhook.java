@@ -19,7 +19,7 @@ final class AlertWebhook implements AlertChannel {
   private static final JsonMapper JSON = JsonMapper.shared();
 
   private final URI url;
-  private final byte[] secret;
+  private final byte[] key;
   private final AlertSettings settings;
   private final LiveRequest requests;
   private final Clock clock;
@@ -29,8 +29,7 @@ final class AlertWebhook implements AlertChannel {
     this.settings = settings;
     this.requests = requests;
     this.clock = clock;
-    String text = settings.webhookSecret().reveal().strip();
-    this.secret = Base64.getDecoder().decode(text.startsWith("whsec_") ? text.substring(6) : text);
+    this.key = settings.webhookKey();
   }
 
   @Override
@@ -66,7 +65,7 @@ final class AlertWebhook implements AlertChannel {
     String signed = id + "." + timestamp + "." + new String(body, StandardCharsets.UTF_8);
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(secret, "HmacSHA256"));
+      mac.init(new SecretKeySpec(key, "HmacSHA256"));
       String signature =
           Base64.getEncoder().encodeToString(mac.doFinal(signed.getBytes(StandardCharsets.UTF_8)));
       return Map.of(

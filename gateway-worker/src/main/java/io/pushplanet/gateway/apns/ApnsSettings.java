@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.apns;
 
+import io.pushplanet.gateway.connection.HttpsAddress;
 import io.pushplanet.gateway.http2.ConnectionSettings;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotNull;
@@ -15,11 +16,12 @@ import org.springframework.validation.annotation.Validated;
 
 /// Where APNs is, and how often its channels and tokens are looked at.
 ///
-/// @param productionEndpoint where production pushes are sent
-/// @param sandboxEndpoint where pushes of development builds are sent
-/// @param productionChannelsEndpoint where broadcast channels of production are made and deleted
+/// @param productionEndpoint where production pushes are sent; `http` only to this machine
+/// @param sandboxEndpoint where pushes of development builds are sent; `http` only to this machine
+/// @param productionChannelsEndpoint where broadcast channels of production are made and deleted;
+///     `http` only to this machine
 /// @param sandboxChannelsEndpoint where broadcast channels of development builds are made and
-///     deleted
+///     deleted; `http` only to this machine
 /// @param channelsPeriod how often channels that are to be made or deleted are looked for
 /// @param tokensPeriod how often the provider tokens in use are compared with those that the other
 ///     workers know from Redis
@@ -37,6 +39,13 @@ record ApnsSettings(
     @NotNull @DurationMin(millis = 1) @DefaultValue("1s") Duration tokensPeriod,
     @Nullable Path trustedCertificates,
     @Valid @NotNull @DefaultValue @NestedConfigurationProperty ConnectionSettings connection) {
+  ApnsSettings {
+    HttpsAddress.check("gateway.apns.production-endpoint", productionEndpoint);
+    HttpsAddress.check("gateway.apns.sandbox-endpoint", sandboxEndpoint);
+    HttpsAddress.check("gateway.apns.production-channels-endpoint", productionChannelsEndpoint);
+    HttpsAddress.check("gateway.apns.sandbox-channels-endpoint", sandboxChannelsEndpoint);
+  }
+
   URI endpoint(String environment) {
     return environment.equals("sandbox") ? sandboxEndpoint : productionEndpoint;
   }

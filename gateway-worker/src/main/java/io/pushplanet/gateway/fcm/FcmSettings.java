@@ -1,5 +1,6 @@
 package io.pushplanet.gateway.fcm;
 
+import io.pushplanet.gateway.connection.HttpsAddress;
 import io.pushplanet.gateway.http2.ConnectionSettings;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
@@ -16,9 +17,9 @@ import org.springframework.validation.annotation.Validated;
 
 /// Where FCM is, and how fast messages leave to it.
 ///
-/// @param endpoint where messages are sent
+/// @param endpoint where messages are sent; `http` only to this machine
 /// @param tokenEndpoint where access tokens are fetched, instead of the service account's
-///     `token_uri`
+///     `token_uri`; `http` only to this machine
 /// @param messagesPerMinute how many messages of one Firebase project all workers together send in
 ///     a minute at most: Google's quota
 /// @param quarterHourMargin how long before and after each quarter of an hour bulk of priority
@@ -40,6 +41,10 @@ record FcmSettings(
   private static final Duration HALF_A_QUARTER = Duration.ofSeconds(450);
 
   FcmSettings {
+    HttpsAddress.check("gateway.fcm.endpoint", endpoint);
+    if (tokenEndpoint != null) {
+      HttpsAddress.check("gateway.fcm.token-endpoint", tokenEndpoint);
+    }
     if (quarterHourMargin.isNegative() || quarterHourMargin.compareTo(HALF_A_QUARTER) >= 0) {
       throw new IllegalArgumentException(
           "gateway.fcm.quarter-hour-margin is 0 to less than 7m30s: more leaves no time to send");

@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.hms;
 
 import io.pushplanet.gateway.connection.HttpPool;
+import io.pushplanet.gateway.connection.HttpsAddress;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
 import java.net.URI;
@@ -15,7 +16,7 @@ import org.springframework.validation.annotation.Validated;
 /// Where Push Kit is, and how requests reach it.
 ///
 /// @param endpoint where messages are sent; `https` only
-/// @param tokenEndpoint where access tokens are fetched
+/// @param tokenEndpoint where access tokens are fetched; `http` only to this machine
 /// @param trustedCertificates authorities besides the JDK's, a PEM file; for simulators
 /// @param connections connections, and so requests at a time; each request carries up to 1,000
 ///     devices
@@ -42,6 +43,8 @@ record HmsSettings(
     if (!"https".equalsIgnoreCase(endpoint.getScheme())) {
       throw new IllegalArgumentException("gateway.hms.endpoint begins with https://");
     }
+    HttpsAddress.check("gateway.hms.endpoint", endpoint);
+    HttpsAddress.check("gateway.hms.token-endpoint", tokenEndpoint);
   }
 
   HttpPool.Bounds bounds() {

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.pushplanet.common.access.Secret;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -45,12 +47,51 @@ class AlertSettingsTest {
                     Duration.ofDays(90))));
   }
 
-  @Test
-  void without_a_secret_nothing_is_posted_anywhere() {
+  @ParameterizedTest
+  @ValueSource(strings = {"foo", "http://example.com/alerts"})
+  void a_webhook_without_https_stops_the_start(String url) {
     runner
-        .withPropertyValues("gateway.alerts.webhook-url=https://example.com/alerts")
+        .withPropertyValues(
+            "gateway.alerts.webhook-url=" + url, "gateway.alerts.webhook-secret=" + key(32))
         .run(context ->
-            assertThat(context.getStartupFailure()).hasStackTraceContaining("openssl rand"));
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining("gateway.alerts.webhook-url must be https://"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("unfitSecrets")
+  void a_webhook_without_a_secret_of_24_to_64_bytes_stops_the_start(String secret) {
+    posting(secret)
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining(
+                    "gateway.alerts.webhook-secret must be 24 to 64 bytes in base64"));
+  }
+
+  static List<String> unfitSecrets() {
+    return List.of("", "abc", "not base64", key(23), key(65));
+  }
+
+  @Test
+  void a_webhook_is_signed_with_the_secrets_bytes() {
+    for (int bytes : new int[] {24, 64}) {
+      for (String secret : List.of(key(bytes), "whsec_" + key(bytes))) {
+        posting(secret)
+            .run(context ->
+                assertThat(context.getBean(AlertSettings.class).webhookKey())
+                    .isEqualTo(new byte[bytes]));
+      }
+    }
+  }
+
+  private ApplicationContextRunner posting(String secret) {
+    return runner.withPropertyValues(
+        "gateway.alerts.webhook-url=https://example.com/alerts",
+        "gateway.alerts.webhook-secret=" + secret);
+  }
+
+  private static String key(int bytes) {
+    return Base64.getEncoder().encodeToString(new byte[bytes]);
   }
 
   @ParameterizedTest

@@ -6,6 +6,8 @@ import io.pushplanet.gateway.http2.ConnectionSettings;
 import java.net.URI;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
@@ -40,6 +42,22 @@ class ApnsSettingsTest {
                         Duration.ofMinutes(30),
                         Duration.ofMinutes(1),
                         Duration.ofSeconds(3)))));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "gateway.apns.production-endpoint",
+        "gateway.apns.sandbox-endpoint",
+        "gateway.apns.production-channels-endpoint",
+        "gateway.apns.sandbox-channels-endpoint"
+      })
+  void an_address_without_https_stops_the_start(String setting) {
+    runner
+        .withPropertyValues(setting + "=localhost:99")
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining(setting + " must be https://"));
   }
 
   @Test

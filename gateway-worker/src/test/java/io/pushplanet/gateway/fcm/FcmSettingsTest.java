@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.URI;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
@@ -38,6 +40,22 @@ class FcmSettingsTest {
         .run(context ->
             assertThat(context.getStartupFailure())
                 .hasStackTraceContaining("gateway.fcm.quarter-hour-margin"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "gateway.fcm.endpoint=ftp://localhost",
+        "gateway.fcm.endpoint=http://fcm.example.com",
+        "gateway.fcm.token-endpoint=foo",
+        "gateway.fcm.token-endpoint=http://oauth2.example.com/token"
+      })
+  void an_address_without_https_stops_the_start(String setting) {
+    runner
+        .withPropertyValues(setting)
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining(setting.split("=")[0] + " must be https://"));
   }
 
   @Test

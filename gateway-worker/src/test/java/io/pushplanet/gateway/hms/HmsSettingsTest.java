@@ -50,4 +50,18 @@ class HmsSettingsTest {
             assertThat(context.getStartupFailure())
                 .hasStackTraceContaining("gateway.hms.endpoint begins with https://"));
   }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "gateway.hms.endpoint=https:///v1",
+        "gateway.hms.token-endpoint=http://oauth-login.example.com"
+      })
+  void an_address_without_a_host_or_https_stops_the_start(String setting) {
+    runner
+        .withPropertyValues(setting)
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining(setting.split("=")[0] + " must be https://"));
+  }
 }

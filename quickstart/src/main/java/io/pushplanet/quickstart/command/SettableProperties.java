@@ -85,8 +85,8 @@ final class SettableProperties {
         "--set=%s=%s: '%s' is not %s".formatted(property, value, value, type.words()));
   }
 
-  /// Spring Boot binds `CM_MQTT_PORT`, too, but only where there is no `CM_MQTTPORT`, which a program
-  /// may have already.
+  /// Spring Boot binds `CM_MQTT_PORT`, too, but only where there is no `CM_MQTTPORT`, which a
+  /// program may have already.
   private static boolean reaches(String property, KnownSettings known) {
     String variable = Program.variable(property);
     return known.has(property)
