@@ -212,7 +212,12 @@ public final class LanePublisher implements AutoCloseable {
       } catch (Throwable e) {
         // Errors as well: without this thread the lane would never connect again.
         if (live == null) {
-          LOG.warn("event=lane_connect_failed publisher={} reason=\"{}\"", name, e.toString());
+          LOG.warn(
+              "event=lane_connect_failed publisher={} broker={}:{} reason=\"{}\"",
+              name,
+              connections.getHost(),
+              connections.getPort(),
+              e.toString());
         }
         drop(live, LaneLink.BROKE + ": " + e.getMessage());
         pause();

@@ -5,6 +5,8 @@ import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Positive;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -24,7 +26,8 @@ public record PlatformSettings(
     @Valid @NotNull @DefaultValue Mysql mysql,
     @Valid @NotNull @DefaultValue Redis redis,
     @Valid @NotNull @DefaultValue Amqp amqp,
-    @NotNull Secret masterKey,
+    @NotNull(message = "pushplanet.master-key is missing: openssl rand -base64 32")
+        Secret masterKey,
     @DefaultValue List<Secret> formerMasterKeys) {
   public PlatformSettings {
     formerMasterKeys = List.copyOf(formerMasterKeys);
@@ -64,8 +67,30 @@ public record PlatformSettings(
 
   /// @param uri Redis, for sessions and routes: `redis://:password@host:port`, or `rediss://` with
   ///     TLS
-  public record Redis(@NotNull @DefaultValue("redis://127.0.0.1:6379") Secret uri) {}
+  public record Redis(@NotNull @DefaultValue("redis://127.0.0.1:6379") Secret uri) {
+    public Redis {
+      checkUri("pushplanet.redis.uri", uri, "redis://:password@host:port");
+    }
+  }
 
   /// @param uri RabbitMQ: `amqp://user:password@host:port/virtual-host`, or `amqps://` with TLS
-  public record Amqp(@NotNull @DefaultValue("amqp://guest:guest@127.0.0.1:5672/%2f") Secret uri) {}
+  public record Amqp(@NotNull @DefaultValue("amqp://guest:guest@127.0.0.1:5672/%2f") Secret uri) {
+    public Amqp {
+      checkUri("pushplanet.amqp.uri", uri, "amqp://user:password@host:port/virtual-host");
+    }
+  }
+
+  /// Tells neither the URI nor the cause, which may hold a password.
+  private static void checkUri(String setting, Secret uri, String example) {
+    try {
+      String given = new URI(uri.reveal()).getScheme();
+      if (given != null && given.startsWith(example.substring(0, example.indexOf(':')))) {
+        return;
+      }
+    } catch (URISyntaxException _) {
+      // Refused like a URI of another scheme.
+    }
+    throw new IllegalArgumentException(
+        setting + " must be such as " + example + ", with special characters percent-encoded");
+  }
 }

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
@@ -49,7 +51,29 @@ class PlatformSettingsTest {
     new ApplicationContextRunner()
         .withUserConfiguration(Wiring.class)
         .run(context ->
-            assertThat(context.getStartupFailure()).hasStackTraceContaining("masterKey"));
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining(
+                    "pushplanet.master-key is missing: openssl rand -base64 32"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "pushplanet.redis.uri=bar",
+        "pushplanet.redis.uri=http://127.0.0.1:6379",
+        "pushplanet.redis.uri=redis://:p^ssw0rd@127.0.0.1:6379",
+        "pushplanet.amqp.uri=bar",
+        "pushplanet.amqp.uri=amqp://guest:p^ssw0rd@127.0.0.1:5672"
+      })
+  void a_malformed_uri_stops_the_start_and_is_told_without_its_password(String setting) {
+    runner
+        .withPropertyValues(setting)
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .rootCause()
+                .message()
+                .startsWith(setting.split("=")[0] + " must be such as ")
+                .doesNotContain("p^ssw0rd"));
   }
 
   @Test

@@ -48,7 +48,10 @@ record NodeSettings(
     @NotBlank @DefaultValue("127.0.0.1") String advertisedHost,
     @NotNull @DefaultValue("") String deviceHost,
     @NotBlank @DefaultValue("gateway") String gatewayUser,
-    @NotNull Secret gatewayPassword,
+    @NotNull(
+            message =
+                "cm.gateway-password is missing: openssl rand -base64 32 makes one, and gateway.node.password must equal it")
+        Secret gatewayPassword,
     @Valid @NotNull @DefaultValue Tls tls,
     @Valid @NotNull @DefaultValue Transport transport,
     @Valid @NotNull @DefaultValue Admission admission,

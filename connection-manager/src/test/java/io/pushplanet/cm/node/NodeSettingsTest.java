@@ -128,6 +128,15 @@ class NodeSettingsTest {
   }
 
   @Test
+  void without_a_gateway_password_it_does_not_start() {
+    new ApplicationContextRunner()
+        .withUserConfiguration(OnlySettings.class)
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining("cm.gateway-password is missing: openssl rand"));
+  }
+
+  @Test
   void a_misspelt_setting_stops_the_start() {
     runner.withPropertyValues("cm.mqtt-prot=1").run(context -> assertThat(context).hasFailed());
     runner

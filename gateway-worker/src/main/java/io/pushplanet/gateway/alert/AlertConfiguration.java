@@ -44,7 +44,7 @@ public class AlertConfiguration {
       return new PeriodicTask("alert-webhook", settings.giveUpAfter(), () -> false, meters);
     }
     AlertChannel channel =
-        new AlertWebhook(url, settings, new LiveRequest(Trust.with(null).context()), clock);
+        new AlertWebhook(url, settings, new LiveRequest(Trust.ofJdk().context()), clock);
     return new PeriodicTask(
         "alert-webhook",
         settings.period(),

@@ -34,7 +34,7 @@ final class ApnsProbe implements CredentialProbe {
   ApnsProbe(ApnsSettings settings, ProviderTokens tokens) {
     this.settings = settings;
     this.tokens = tokens;
-    this.trust = Trust.with(settings.trustedCertificates());
+    this.trust = settings.trust();
   }
 
   @Override

@@ -93,7 +93,7 @@ final class ApnsProvider implements Provider {
     this.credentials = credentials;
     this.tokens = tokens;
     this.connections = connections;
-    this.trust = Trust.with(settings.trustedCertificates());
+    this.trust = settings.trust();
     this.withoutCertificate = trust.context();
     this.certificates = new Certificates(trust);
     this.waits = waits;

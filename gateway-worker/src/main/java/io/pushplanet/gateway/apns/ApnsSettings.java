@@ -1,6 +1,7 @@
 package io.pushplanet.gateway.apns;
 
 import io.pushplanet.gateway.connection.HttpsAddress;
+import io.pushplanet.gateway.connection.Trust;
 import io.pushplanet.gateway.http2.ConnectionSettings;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotNull;
@@ -44,6 +45,10 @@ record ApnsSettings(
     HttpsAddress.check("gateway.apns.sandbox-endpoint", sandboxEndpoint);
     HttpsAddress.check("gateway.apns.production-channels-endpoint", productionChannelsEndpoint);
     HttpsAddress.check("gateway.apns.sandbox-channels-endpoint", sandboxChannelsEndpoint);
+  }
+
+  Trust trust() {
+    return Trust.with("gateway.apns.trusted-certificates", trustedCertificates);
   }
 
   URI endpoint(String environment) {

@@ -2,7 +2,6 @@ package io.pushplanet.gateway.apns;
 
 import io.pushplanet.gateway.connection.LiveRequest;
 import io.pushplanet.gateway.connection.Reply.Answered;
-import io.pushplanet.gateway.connection.Trust;
 import io.pushplanet.gateway.credential.Credential.ApnsKey;
 import io.pushplanet.gateway.provider.RetryWaits;
 import java.io.IOException;
@@ -52,7 +51,7 @@ final class BroadcastChannels {
     this.settings = settings;
     this.tokens = tokens;
     this.waits = waits;
-    this.requests = new LiveRequest(Trust.with(settings.trustedCertificates()).context());
+    this.requests = new LiveRequest(settings.trust().context());
   }
 
   /// @param keepsNewest whether Apple keeps the newest message for devices that are away

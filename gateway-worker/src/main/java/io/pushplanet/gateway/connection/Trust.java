@@ -29,14 +29,24 @@ public final class Trust {
     this.managers = managers;
   }
 
+  /// The JDK's alone.
+  public static Trust ofJdk() {
+    try {
+      return new Trust(managers(null));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this JDK trusts nobody", e);
+    }
+  }
+
+  /// @param setting the full name of the one that names the file
   /// @param additional a PEM file of certificates; null = only the JDK's
   /// @throws IllegalArgumentException when the file cannot be read: a security part that fails
   ///     stops the start
-  public static Trust with(@Nullable Path additional) {
+  public static Trust with(String setting, @Nullable Path additional) {
+    if (additional == null) {
+      return ofJdk();
+    }
     try {
-      if (additional == null) {
-        return new Trust(managers(null));
-      }
       KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
       store.load(null, null);
       for (X509Certificate authority :
@@ -48,7 +58,8 @@ public final class Trust {
         added.addAll(CertificateFactory.getInstance("X.509").generateCertificates(file));
       }
       if (added.isEmpty()) {
-        throw new IllegalArgumentException(additional + " holds no certificate in PEM form");
+        throw new IllegalArgumentException(
+            setting + ": " + additional + " holds no certificate in PEM form");
       }
       for (Certificate authority : added) {
         store.setCertificateEntry("added-" + store.size(), authority);
@@ -56,7 +67,7 @@ public final class Trust {
       return new Trust(managers(store));
     } catch (IOException | GeneralSecurityException e) {
       throw new IllegalArgumentException(
-          "trusted-certificates: cannot read " + additional + ": " + e.getMessage(), e);
+          setting + ": cannot read " + additional + ": " + e, e);
     }
   }
 

@@ -30,7 +30,7 @@ import org.springframework.context.annotation.Configuration;
 class FcmConfiguration {
   @Bean
   SSLContext fcmTls(FcmSettings settings) {
-    return Trust.with(settings.trustedCertificates()).context();
+    return Trust.with("gateway.fcm.trusted-certificates", settings.trustedCertificates()).context();
   }
 
   @Bean

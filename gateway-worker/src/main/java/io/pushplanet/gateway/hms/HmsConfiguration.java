@@ -28,7 +28,7 @@ import org.springframework.context.annotation.Configuration;
 class HmsConfiguration {
   @Bean
   SSLContext hmsTls(HmsSettings settings) {
-    return Trust.with(settings.trustedCertificates()).context();
+    return Trust.with("gateway.hms.trusted-certificates", settings.trustedCertificates()).context();
   }
 
   /// Client credentials

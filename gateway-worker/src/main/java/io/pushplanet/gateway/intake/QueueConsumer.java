@@ -173,7 +173,12 @@ public final class QueueConsumer implements SmartLifecycle {
         return;
       } catch (Throwable e) {
         // An Error too: if this thread ended, the consumer would never connect again.
-        LOG.warn("event=intake_connect_failed consumer={} reason=\"{}\"", name, e.toString());
+        LOG.warn(
+            "event=intake_connect_failed consumer={} broker={}:{} reason=\"{}\"",
+            name,
+            connections.getHost(),
+            connections.getPort(),
+            e.toString());
       }
       try {
         if (closed.await(backoff.next().toMillis(), TimeUnit.MILLISECONDS)) {

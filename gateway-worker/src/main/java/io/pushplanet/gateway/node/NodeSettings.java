@@ -21,6 +21,7 @@ import org.springframework.validation.annotation.Validated;
 @ConfigurationProperties(prefix = "gateway.node", ignoreUnknownFields = false)
 public record NodeSettings(
     @NotBlank @DefaultValue("gateway") String user,
-    @NotNull Secret password,
+    @NotNull(message = "gateway.node.password is missing: it must equal cm.gateway-password")
+        Secret password,
     @Positive @DefaultValue("16") int maxPublishing,
     @NotNull @DurationMin(millis = 1) @DefaultValue("10s") Duration answerWithin) {}

@@ -31,7 +31,7 @@ class WebPushConfiguration {
         Channel.WEBPUSH,
         settings.bounds(),
         false,
-        Trust.with(settings.trustedCertificates()).context(),
+        Trust.with("gateway.webpush.trusted-certificates", settings.trustedCertificates()).context(),
         clock,
         meters);
   }

@@ -81,7 +81,7 @@ class AlertWebhookTest {
             Duration.ofDays(1),
             Duration.ofSeconds(1),
             Duration.ofDays(90));
-    new AlertWebhook(url, settings, new LiveRequest(Trust.with(null).context()), Clock.systemUTC())
+    new AlertWebhook(url, settings, new LiveRequest(Trust.ofJdk().context()), Clock.systemUTC())
         .send(ALERT);
   }
 }

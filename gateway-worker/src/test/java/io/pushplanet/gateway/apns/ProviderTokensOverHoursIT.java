@@ -59,7 +59,7 @@ class ProviderTokensOverHoursIT {
     simulators = Simulators.start(Options.in(state), clock);
     client =
         HttpClient.newBuilder()
-            .sslContext(Trust.with(simulators.authority().pem()).context())
+            .sslContext(Trust.with("authority", simulators.authority().pem()).context())
             .build();
     var issued =
         io.pushplanet.simulators.apns.ApnsKey.issue(

@@ -143,7 +143,7 @@ class HttpPoolIT {
         Channel.HMS,
         new HttpPool.Bounds(1, 1, connectTimeout, requestTimeout, PATIENCE, 10_000),
         true,
-        Trust.with(simulators.authority().pem()).context(),
+        Trust.with("authority", simulators.authority().pem()).context(),
         Clock.systemUTC(),
         new SimpleMeterRegistry());
   }

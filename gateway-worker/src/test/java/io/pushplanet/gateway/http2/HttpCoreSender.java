@@ -61,7 +61,7 @@ final class HttpCoreSender implements NotificationSender {
   HttpCoreSender(Authority authority, int port, int connections) {
     host = new HttpHost("https", "localhost", port);
     requester.start();
-    TlsStrategy tls = new H2ClientTlsStrategy(Trust.with(authority.pem()).context());
+    TlsStrategy tls = new H2ClientTlsStrategy(Trust.with("authority", authority.pem()).context());
     for (int i = 0; i < connections; i++) {
       sessions.add(connect(tls));
     }

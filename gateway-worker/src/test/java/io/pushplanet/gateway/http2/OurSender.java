@@ -71,7 +71,7 @@ final class OurSender implements NotificationSender {
         new ConnectionTarget(
             "TEAM123456/KEY1234567",
             URI.create("https://localhost:" + port),
-            Trust.with(authority.pem()).context());
+            Trust.with("authority", authority.pem()).context());
   }
 
   static byte[] payload() {

@@ -97,7 +97,7 @@ class ProviderConnectionsIT {
     return new ConnectionTarget(
         "credential",
         URI.create("https://localhost:" + port),
-        Trust.with(simulators.authority().pem()).context());
+        Trust.with("authority", simulators.authority().pem()).context());
   }
 
   @AfterEach

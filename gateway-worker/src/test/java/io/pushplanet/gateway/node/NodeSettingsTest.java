@@ -31,8 +31,10 @@ class NodeSettingsTest {
   void without_a_password_it_does_not_start() {
     new ApplicationContextRunner()
         .withUserConfiguration(Wiring.class)
-        .run(
-            context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("password"));
+        .run(context ->
+            assertThat(context.getStartupFailure())
+                .hasStackTraceContaining(
+                    "gateway.node.password is missing: it must equal cm.gateway-password"));
   }
 
   @Test
