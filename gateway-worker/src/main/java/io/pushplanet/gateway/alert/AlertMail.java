@@ -50,7 +50,9 @@ final class AlertMail implements AlertChannel {
     all.put("mail.smtp.ssl.checkserveridentity", "true");
     all.put(
         "mail.smtp.ssl.socketFactory",
-        Trust.with("gateway.alerts.mail.trusted-certificates", settings.trustedCertificates()).context().getSocketFactory());
+        Trust.with("gateway.alerts.mail.trusted-certificates", settings.trustedCertificates())
+            .context()
+            .getSocketFactory());
     // A wrong address must not keep the mail from the others.
     all.put("mail.smtp.sendpartial", "true");
     // The answer to QUIT says nothing: the server has accepted the mail by then.

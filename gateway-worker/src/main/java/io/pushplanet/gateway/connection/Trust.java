@@ -66,8 +66,7 @@ public final class Trust {
       }
       return new Trust(managers(store));
     } catch (IOException | GeneralSecurityException e) {
-      throw new IllegalArgumentException(
-          setting + ": cannot read " + additional + ": " + e, e);
+      throw new IllegalArgumentException(setting + ": cannot read " + additional + ": " + e, e);
     }
   }
 

@@ -31,7 +31,8 @@ class WebPushConfiguration {
         Channel.WEBPUSH,
         settings.bounds(),
         false,
-        Trust.with("gateway.webpush.trusted-certificates", settings.trustedCertificates()).context(),
+        Trust.with("gateway.webpush.trusted-certificates", settings.trustedCertificates())
+            .context(),
         clock,
         meters);
   }

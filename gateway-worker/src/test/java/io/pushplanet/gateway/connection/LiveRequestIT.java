@@ -33,7 +33,8 @@ class LiveRequestIT {
     Set<Thread> before = eventLoops();
     try (Simulators simulators = Simulators.start(Options.in(state), Clock.systemUTC())) {
       LiveRequest request =
-          new LiveRequest(Trust.with("authority", simulators.authority().pem()).context(), PATIENCE);
+          new LiveRequest(
+              Trust.with("authority", simulators.authority().pem()).context(), PATIENCE);
       URI hms = URI.create("https://localhost:" + simulators.hms().port() + "/");
 
       // Whether a loop notices that it is closed depends on where it is at that moment.
