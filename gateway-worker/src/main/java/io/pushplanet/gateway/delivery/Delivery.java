@@ -29,12 +29,13 @@ import java.util.Set;
 /// a parcel:
 ///
 /// 1. A parcel past its time to live expires; one that ended or was cancelled before is left out;
-/// one that has waited, in `later` or for long in its lane, goes to its device's current user and
-/// token, or gives way to a newer one of its collapse key. 2. The parcel goes to the device's node
-/// ([MqttDelivery]) or to the vendor ([ProviderDelivery]). 3. The answer becomes an outcome: the
-/// parcel ended, waits for another try, takes another channel, or is parked until its device
-/// connects. 4. Outcomes leave as they come. Only when all of them are durable does the lane
-/// acknowledge the batch ([Outbox]).
+///    one that has waited, in `later` or for long in its lane, goes to its device's current user
+///    and token, or gives way to a newer one of its collapse key.
+/// 2. The parcel goes to the device's node ([MqttDelivery]) or to the vendor ([ProviderDelivery]).
+/// 3. The answer becomes an outcome: the parcel ended, waits for another try, takes another
+///    channel, or is parked until its device connects.
+/// 4. Outcomes leave as they come. Only when all of them are durable does the lane acknowledge the
+///    batch ([Outbox]).
 ///
 /// A parcel that fails does not affect the others of its batch. Thread-safe; calls block.
 public final class Delivery {
