@@ -1,7 +1,6 @@
 package io.pushplanet.gateway.alert;
 
 import io.pushplanet.common.access.Secret;
-import io.pushplanet.gateway.connection.HttpsAddress;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.AssertTrue;
 import jakarta.validation.constraints.NotNull;
@@ -19,8 +18,7 @@ import org.springframework.validation.annotation.Validated;
 
 /// Where operators are told, besides the dashboard.
 ///
-/// @param webhookUrl where alerts are posted, in the form of Standard Webhooks; empty = nowhere.
-///     `http` only to this machine
+/// @param webhookUrl where alerts are posted, in the form of Standard Webhooks; empty = nowhere
 /// @param webhookSecret key that signs the webhook's requests: 24 to 64 bytes in base64, with or
 ///     without `whsec_`
 /// @param mail the server that mails them
@@ -44,9 +42,17 @@ record AlertSettings(
   private static final int LONGEST_KEY_BYTES = 64;
 
   AlertSettings {
-    if (webhookUrl != null) {
-      HttpsAddress.check("gateway.alerts.webhook-url", webhookUrl);
+    // Its address is not told, because it may hold a secret.
+    if (webhookUrl != null && !isWeb(webhookUrl)) {
+      throw new IllegalArgumentException(
+          "gateway.alerts.webhook-url must be https:// or http:// and a host");
     }
+  }
+
+  private static boolean isWeb(URI address) {
+    return address.getHost() != null
+        && ("https".equalsIgnoreCase(address.getScheme())
+            || "http".equalsIgnoreCase(address.getScheme()));
   }
 
   @AssertTrue(

@@ -3,8 +3,8 @@ package io.pushplanet.gateway.connection;
 import java.net.URI;
 import java.util.regex.Pattern;
 
-/// The form of a setting's address that takes credentials or what operators are told: `https`, or
-/// `http` to this machine, as in tests.
+/// The form of a setting's address that takes credentials: `https`, or `http` to this machine, as in
+/// tests.
 public final class HttpsAddress {
   private static final Pattern THIS_MACHINE =
       Pattern.compile("localhost|127(\\.\\d+){3}|\\[::1]", Pattern.CASE_INSENSITIVE);
@@ -12,8 +12,8 @@ public final class HttpsAddress {
   private HttpsAddress() {}
 
   /// @param setting its full name
-  /// @throws IllegalArgumentException for another address; does not tell it, because that of a
-  ///     webhook may hold a secret
+  /// @throws IllegalArgumentException for another address; does not tell it, because it may hold a
+  ///     secret
   public static void check(String setting, URI address) {
     if (!isSafe(address)) {
       throw new IllegalArgumentException(

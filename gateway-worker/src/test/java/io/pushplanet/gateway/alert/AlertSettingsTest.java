@@ -48,14 +48,14 @@ class AlertSettingsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"foo", "http://example.com/alerts"})
-  void a_webhook_without_https_stops_the_start(String url) {
+  @ValueSource(strings = {"foo", "example.com/alerts", "ftp://example.com/alerts"})
+  void a_webhook_that_is_no_web_address_stops_the_start(String url) {
     runner
         .withPropertyValues(
             "gateway.alerts.webhook-url=" + url, "gateway.alerts.webhook-secret=" + key(32))
         .run(context ->
             assertThat(context.getStartupFailure())
-                .hasStackTraceContaining("gateway.alerts.webhook-url must be https://"));
+                .hasStackTraceContaining("gateway.alerts.webhook-url must be https:// or http://"));
   }
 
   @ParameterizedTest
