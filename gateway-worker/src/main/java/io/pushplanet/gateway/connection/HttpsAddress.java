@@ -3,8 +3,8 @@ package io.pushplanet.gateway.connection;
 import java.net.URI;
 import java.util.regex.Pattern;
 
-/// The form of a setting's address that takes credentials: `https`, or `http` to this machine, as in
-/// tests.
+/// The form of a setting's address that takes credentials: `https`, or `http` to this machine, as
+/// in tests.
 public final class HttpsAddress {
   private static final Pattern THIS_MACHINE =
       Pattern.compile("localhost|127(\\.\\d+){3}|\\[::1]", Pattern.CASE_INSENSITIVE);
