@@ -16,10 +16,6 @@ import java.util.ArrayList;
 /// Answers SUBSCRIBE and UNSUBSCRIBE. Devices receive on one topic, so a session has one
 /// subscription or none. Stateless; called on the link's loop.
 final class Subscriptions {
-  /// With a reason string, a SUBACK of so many codes still has at most 256 bytes, for which a
-  /// client has room that gets reason strings.
-  private static final int MOST_EXPLAINED = 100;
-
   private static final String WHY =
       "subscribe to " + DeviceSession.TOPIC + ", neither shared nor with wildcards";
 
@@ -48,9 +44,10 @@ final class Subscriptions {
         codes.add(granted.ordinal());
       }
     }
-    boolean explained = refused && link.explains() && codes.size() <= MOST_EXPLAINED;
     MqttProperties told =
-        explained ? MqttProperties.with(PropertyId.REASON_STRING, WHY) : MqttProperties.NONE;
+        refused && link.explains()
+            ? MqttProperties.with(PropertyId.REASON_STRING, WHY)
+            : MqttProperties.NONE;
     link.send(new MqttPacket.SubAck(subscribe.packetId(), codes, told));
     if (wanted != null) {
       session.subscribe(wanted);
