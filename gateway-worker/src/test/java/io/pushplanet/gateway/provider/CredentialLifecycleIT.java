@@ -471,7 +471,8 @@ class CredentialLifecycleIT {
     assertThat(
             rows.sql()
                 .queryForList(
-                    "SELECT text FROM alerts WHERE app_id = 'expires' ORDER BY id", String.class))
+                    "SELECT text FROM alerts WHERE app_id = 'expires' AND kind = 'credential_expires' ORDER BY id",
+                    String.class))
         .satisfiesExactly(
             text -> assertThat(text).contains("within 30 days"),
             text -> assertThat(text).contains("within 14 days"),
@@ -485,15 +486,15 @@ class CredentialLifecycleIT {
                     MAILS
                         .findReceivedMessages(_ -> true, CredentialLifecycleIT::isOfExpires)
                         .map(GreenMailUtil::getBody))
-                .hasSize(5)
+                .hasSize(6)
                 .anyMatch(body -> body.contains("within 30 days"))
                 .anyMatch(body -> body.contains("within a day")));
     Eventually.within(
-        PATIENCE, () -> assertThat(posted("expires")).extracting(Posted::id).hasSize(5));
+        PATIENCE, () -> assertThat(posted("expires")).extracting(Posted::id).hasSize(6));
     assertThat(posted("expires"))
         .allMatch(CredentialLifecycleIT::isSigned)
         .extracting(Posted::body)
-        .allMatch(body -> body.contains("credential_expires"))
+        .satisfiesOnlyOnce(body -> assertThat(body).contains("credential_paused"))
         .anyMatch(body -> body.contains("within 30 days"))
         .anyMatch(body -> body.contains("within 14 days"))
         .anyMatch(body -> body.contains("within 7 days"))
