@@ -103,6 +103,7 @@ public final class RealServers implements AutoCloseable {
 
   /// Connects the device as far as Redis knows.
   public void connect(String app, String device, NodeId node) {
+    register(app, device);
     var key = SessionDirectory.key(new DeviceKey(new AppId(app), new DeviceId(device)));
     known.connection().sync().set(key, System.currentTimeMillis() + "|" + node.value());
   }
@@ -170,16 +171,25 @@ public final class RealServers implements AutoCloseable {
     return push;
   }
 
-  /// Registers a device with one token, or with one more.
-  public void register(
-      String app, String device, String channel, String kind, String token, Instant at) {
+  /// Registers a device over MQTT, unless it is registered.
+  public void register(String app, String device) {
+    register(app, device, true);
+  }
+
+  private void register(String app, String device, boolean mqtt) {
     sql()
         .update(
             "INSERT IGNORE INTO devices (app_id, device_id, platform, mqtt, created_at, updated_at, seen_at)"
-                + " VALUES (?, ?, 'ios', FALSE, ?, NOW(3), NOW(3))",
+                + " VALUES (?, ?, 'ios', ?, '2026-01-01', NOW(3), NOW(3))",
             app,
             device,
-            Timestamp.from(at));
+            mqtt);
+  }
+
+  /// Registers a device with one token, or with one more.
+  public void register(
+      String app, String device, String channel, String kind, String token, Instant at) {
+    register(app, device, false);
     sql()
         .update(
             "REPLACE INTO channel_tokens (app_id, device_id, channel, token, kind, environment, registered_at)"

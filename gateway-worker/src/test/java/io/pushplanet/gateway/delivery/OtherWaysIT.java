@@ -31,6 +31,7 @@ class OtherWaysIT extends DeliveryScene {
     Push push = aPush(clock).from(APP).toMqtt("d1").build();
     Recipient both = both("d2", "t2");
 
+    servers.register(APP, "d1");
     deliver(Channel.MQTT, push, push.to(List.of(both)));
 
     assertThat(inbox()).containsExactly("d1");
@@ -44,6 +45,7 @@ class OtherWaysIT extends DeliveryScene {
 
   @Test
   void a_message_for_an_absent_device_is_parked_once() {
+    servers.register(APP, "away");
     byte[] batch = batch(aPush(clock).from(APP).toMqtt("away").build());
 
     delivery.deliver(Channel.MQTT, batch, false, Ticket.ofNoOrder());
@@ -78,6 +80,7 @@ class OtherWaysIT extends DeliveryScene {
     DeliveryOptions collapsing = options(Route.MQTT, Duration.ofHours(1), "score");
     Push older = aPush(clock).from(APP).delivered(collapsing).toMqtt("d1").build();
     Push newer = newerThan(older, collapsing);
+    servers.register(APP, "d1");
 
     deliver(Channel.MQTT, newer);
     deliver(Channel.MQTT, older);

@@ -92,6 +92,7 @@ class PromptOutcomesIT extends NodeScene {
   void a_nodes_answer_is_reported_while_another_device_is_silent() throws Exception {
     connect("d1");
     connect("d2");
+    servers.register(APP, "away");
     node.answer("d1", Result.DELIVERED);
 
     Future<?> batch =

@@ -12,6 +12,7 @@ import io.pushplanet.common.message.Push;
 import io.pushplanet.common.message.target.Audience;
 import io.pushplanet.common.wire.WireForm;
 import io.pushplanet.gateway.provider.DeliveryOutcome;
+import java.sql.Timestamp;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,7 @@ class WaitedForIT extends DeliveryScene {
     Push push = aPush(clock).from(APP).toFcm("d1", "t1").build();
     clock.advance(Duration.ofSeconds(1));
     registered("d1", "fcm", "token", "t2", clock.instant());
+    servers.sql().update("UPDATE devices SET created_at = ?", Timestamp.from(clock.instant()));
 
     deliver(Channel.FCM, push.putOff());
 

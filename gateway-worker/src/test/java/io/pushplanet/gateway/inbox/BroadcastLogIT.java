@@ -61,6 +61,7 @@ class BroadcastLogIT {
     Push toFew = aPush(clock).from(APP).build();
     List<Parked> all = new ArrayList<>(parked(toMany, 2_000));
     all.addAll(parked(toFew, 3));
+    parked(toFew, 3).forEach(few -> servers.register(toFew.app().value(), few.device().value()));
 
     inbox.park(all);
 
